@@ -1,0 +1,1 @@
+"""Class models in the projected space: what turns a projection into predictions."""

@@ -1,0 +1,1 @@
+"""The estimators: validation, scikit-learn's conventions, and the composition of samples, solver and rule."""

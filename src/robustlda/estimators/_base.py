@@ -1,0 +1,224 @@
+"""What every discriminant projection shares: validation, transformer and classifier.
+
+W is `components_.T`, here and everywhere: the columns of W in formulas are the rows of `components_` in code.
+"""
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from robustlda.decision import centroid
+from robustlda.linalg import Array, fix_signs
+from robustlda.samples import DenseSamples, Samples
+from robustlda.samples.center import CENTERS
+from robustlda.solvers._result import SolverResult
+
+_DTYPES = (np.float64, np.float32)
+DECISIONS = ("centroid", None)
+
+
+def _decides(estimator: "DiscriminantProjection") -> bool:
+    if estimator.decision is None:
+        raise AttributeError(
+            f"{type(estimator).__name__}(decision=None) only projects; choose a `decision` rule to predict."
+        )
+    return True
+
+
+class DiscriminantProjection(
+    ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator
+):
+    """Base of the estimators: a subclass chooses the frame W in `_solve`."""
+
+    n_components: int | None
+    decision: str | None
+    center: str
+    priors: Any
+    random_state: Any
+    tol: float
+    max_iter: int
+
+    def _solve(self, samples: Samples, n_components: int, rng: np.random.RandomState) -> SolverResult:
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the projection, and the class model in it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training samples: an array or a DataFrame of any kind.
+        y : array-like of shape (n_samples,)
+            Class labels of any type, right or wrong.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A weight of 2 counts as a sample given twice, a weight of 0 as one not given.
+
+        Returns
+        -------
+        self : object
+        """
+        self._check_parameters()
+        X, labels, weight = self._check_data(X, y, sample_weight)
+        center = CENTERS[self.center](X, weight)
+        samples = DenseSamples(X, labels, weight, center, len(self.classes_))
+        self._check_spread(samples)
+        m = self._dimension(samples)
+        result = self._solve(samples, m, check_random_state(self.random_state))
+        self._store(result, samples, center)
+        if self.decision is not None:
+            priors = None if self.priors is None else np.asarray(self.priors, float)
+            Z = self._project(X)
+            self._rule = centroid.fit(Z, labels, weight, len(self.classes_), priors)
+            self.priors_ = self._rule.priors
+        return self
+
+    def _check_parameters(self) -> None:
+        if self.n_components is not None and not (
+            isinstance(self.n_components, Integral) and self.n_components >= 1
+        ):
+            raise ValueError(f"n_components={self.n_components!r} must be a whole number of at least 1, or None.")
+        if self.decision not in DECISIONS:
+            raise ValueError(f"decision={self.decision!r} must be one of {', '.join(map(repr, DECISIONS))}.")
+        if self.center not in CENTERS:
+            raise ValueError(f"center={self.center!r} must be one of {', '.join(map(repr, CENTERS))}.")
+        if not (isinstance(self.max_iter, Integral) and self.max_iter >= 1):
+            raise ValueError(f"max_iter={self.max_iter!r} must be a whole number of at least 1.")
+        if not (isinstance(self.tol, Real) and self.tol >= 0):
+            raise ValueError(f"tol={self.tol!r} must be a number of at least 0.")
+
+    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
+        X, y = validate_data(self, X, y, dtype=_DTYPES, ensure_min_samples=2)
+        check_classification_targets(y)
+        weight = np.ones(len(y)) if sample_weight is None else _checked_weight(sample_weight, len(y))
+        if not weight.all():
+            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+        self.classes_, labels = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least 2 classes, but y holds only one class: {self.classes_[0]!r}."
+            )
+        if self.priors is not None:
+            _check_priors(self.priors, len(self.classes_))
+        return X, labels, weight
+
+    def _check_spread(self, samples: Samples) -> None:
+        if samples.dim == 0:
+            raise ValueError("All samples are identical, so there is no direction in which classes could differ.")
+
+    def _dimension(self, samples: Samples) -> int:
+        """The number of components: three per class or the whole row space, unless asked otherwise."""
+        c, rank = len(self.classes_), samples.dim
+        if self.n_components is None:
+            return min(3 * c, rank)
+        most = max(rank - 1, 1)
+        if self.n_components > most:
+            raise ValueError(
+                f"n_components={self.n_components} must be below the rank of the centred data, which is {rank}: "
+                f"with {rank} components no direction is left out. Use n_components={most} or fewer, or None."
+            )
+        if self.n_components < c and len(samples.labels) - rank <= 1:
+            warnings.warn(
+                f"With {rank} dimensions for {len(samples.labels)} samples and n_components={self.n_components} "
+                f"below the number of classes, every training class collapses to a point (null-space LDA). "
+                f"Use n_components={c} or more, or fewer features, for a projection that does not overfit.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return int(self.n_components)
+
+    def _store(self, result: SolverResult, samples: Samples, center: Array) -> None:
+        dtype = center.dtype
+        self.components_ = fix_signs(samples.lift(result.W).T).astype(dtype)
+        self.center_ = center
+        self.class_centers_ = (center + samples.lift(result.centers.T).T).astype(dtype)
+        self.objective_path_ = result.history
+        self.stationarity_ = result.stationarity
+        self.stop_reason_ = result.reason
+        self.n_iter_ = max(1, result.n_iter)
+        self._n_features_out = len(self.components_)
+        if not result.converged:
+            warnings.warn(
+                f"{type(self).__name__} stopped after max_iter={self.max_iter} iterations with a relative gradient of "
+                f"{result.stationarity:.1e}; raise max_iter, or tol={self.tol:g}.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _project(self, X: Array) -> Array:
+        # The offset is taken after the product: one small vector instead of a centred copy of X.
+        return X @ self.components_.T - self.center_ @ self.components_.T
+
+    def transform(self, X: Any) -> Any:
+        """Coordinates of the centred samples in the projection.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        Z : ndarray or DataFrame of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        return self._project(validate_data(self, X, dtype=_DTYPES, reset=False))
+
+    def _scores(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return self._rule.scores(self._project(validate_data(self, X, dtype=_DTYPES, reset=False)))
+
+    @available_if(_decides)
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each sample."""
+        best = self._scores(X).argmax(axis=1)
+        return self.classes_[best]
+
+    @available_if(_decides)
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of every class, in the order of `classes_`."""
+        return softmax(self._scores(X), axis=1)
+
+    @available_if(_decides)
+    def decision_function(self, X: Any) -> Array:
+        """Logarithm of prior times density per class; with two classes, the second's minus the first's."""
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    @available_if(_decides)
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of samples whose predicted class is the given one."""
+        return super().score(X, y, sample_weight)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        if self.decision is None:
+            tags.estimator_type = "transformer"
+            tags.classifier_tags = None
+        return tags
+
+
+def _checked_weight(sample_weight: Any, n: int) -> Array:
+    weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weight.shape}, but there are {n} samples: give one number each.")
+    if weight.min() < 0:
+        raise ValueError(f"sample_weight holds {weight.min():g}; a weight must not be negative.")
+    if not weight.any():
+        raise ValueError("All sample weights are zero; at least two classes need a positive weight.")
+    return weight
+
+
+def _check_priors(priors: Any, n_classes: int) -> None:
+    priors = np.asarray(priors, float)
+    if priors.shape != (n_classes,) or (priors < 0).any() or not np.isclose(priors.sum(), 1):
+        raise ValueError(f"priors must be {n_classes} non-negative numbers with sum 1, one for each class.")

@@ -1,0 +1,42 @@
+"""Small dense linear algebra shared by every layer."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+def principal_angles(U: Array, V: Array) -> Array:
+    """Angles in radians, ascending, between the spans of the orthonormal columns of U and V."""
+    # Sines from the residual are accurate for small angles, cosines for large ones: each serves its half.
+    Q, R = (U, V) if U.shape[1] >= V.shape[1] else (V, U)
+    C = Q.T @ R
+    cosines = np.linalg.svd(C, compute_uv=False)
+    sines = np.linalg.svd(R - Q @ C, compute_uv=False)[::-1]
+    return np.where(cosines**2 < 0.5, np.arccos(np.clip(cosines, 0, 1)), np.arcsin(np.clip(sines, 0, 1)))
+
+
+def orthonormalise(V: Array) -> Array:
+    """Orthonormal basis of the span of V's columns; a ValueError if they are dependent."""
+    Q, R = np.linalg.qr(V)
+    lengths = np.abs(np.diag(R))
+    if not lengths.size or lengths.min() <= 1e-10 * max(lengths.max(), np.finfo(V.dtype).tiny):
+        raise ValueError("the rows of the starting projection are linearly dependent on this data's span")
+    return Q
+
+
+def fix_signs(components: Array) -> Array:
+    """Rows turned so that the entry of largest magnitude is positive: the same answer on every machine."""
+    peak = np.abs(components).argmax(axis=1)
+    signs = np.sign(components[np.arange(len(components)), peak])
+    signs[signs == 0] = 1
+    return components * signs[:, None]
+
+
+def weighted_median(values: Array, weight: Array) -> float:
+    """Smallest value with at least half of the weight at or below it."""
+    order = np.argsort(values, kind="stable")
+    cumulative = np.cumsum(weight[order])
+    return float(values[order[np.searchsorted(cumulative, cumulative[-1] / 2)]])

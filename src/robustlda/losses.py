@@ -1,0 +1,152 @@
+"""How much a length counts: the loss ρ of the three sums of the objective.
+
+Every sum of the objective adds up h(v) = ρ(‖v‖). A loss here is written as a function of the *squared*
+length t, φ(t) = ρ(√t), with its derivative as the weight of the reweighted quadratic problem:
+
+    φ concave in t   ⇒   φ(t) ≤ φ(s) + φ'(s)(t − s)   for all s, t ≥ 0,
+
+which is the one inequality the monotone descent of Algorithm 2 rests on. All members satisfy it, so all of
+them run in the same engine. Squared lengths arrive in units of the data's scale (the median squared length of
+the centred samples), so smoothing, caps and scales are pure numbers and nothing depends on units.
+
+| name      | φ(t)                  | use                                                                   |
+|-----------|-----------------------|-----------------------------------------------------------------------|
+| `squared` | t                     | trace-ratio LDA                                                       |
+| `l12`     | √(t + ε)              | the paper's norm                                                      |
+| `lp`      | (t + ε)^{p/2}         | p < 1 distrusts long residuals more, p → 2 approaches `squared`       |
+| `capped`  | min(√(t + ε), cap)    | beyond the cap a sample has no influence at all                       |
+| `welsch`  | s²(1 − exp(−t/s²))    | smooth rejection                                                      |
+| `cauchy`  | s² log(1 + t/s²)      | between `l12` and rejection                                           |
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from robustlda.linalg import Array
+
+
+class Loss(Protocol):
+    """A non-decreasing function of the squared length, concave, and its derivative."""
+
+    def value(self, t: Array) -> Array: ...
+    def weight(self, t: Array) -> Array: ...
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ValueError(message)
+
+
+@dataclass(frozen=True)
+class Squared:
+    """φ(t) = t."""
+
+    def value(self, t: Array) -> Array:
+        return t
+
+    def weight(self, t: Array) -> Array:
+        return np.ones_like(t)
+
+
+@dataclass(frozen=True)
+class Lp:
+    """φ(t) = (t + ε)^{p/2} with 0 < p ≤ 2."""
+
+    p: float = 0.5
+    smoothing: float = 1e-6
+
+    def __post_init__(self) -> None:
+        _require(0 < self.p <= 2, f"p={self.p} must lie in (0, 2]; above 2 the descent proof fails.")
+        _require(self.smoothing > 0, f"smoothing={self.smoothing} must be positive, for example 1e-6.")
+
+    def value(self, t: Array) -> Array:
+        return (t + self.smoothing) ** (self.p / 2)
+
+    def weight(self, t: Array) -> Array:
+        return self.p / 2 * (t + self.smoothing) ** (self.p / 2 - 1)
+
+
+@dataclass(frozen=True)
+class L12:
+    """φ(t) = √(t + ε), the smoothed length of the paper."""
+
+    smoothing: float = 1e-6
+
+    def __post_init__(self) -> None:
+        _require(self.smoothing > 0, f"smoothing={self.smoothing} must be positive, for example 1e-6.")
+
+    def value(self, t: Array) -> Array:
+        return np.sqrt(t + self.smoothing)
+
+    def weight(self, t: Array) -> Array:
+        return 0.5 / np.sqrt(t + self.smoothing)
+
+
+@dataclass(frozen=True)
+class Capped:
+    """φ(t) = min(√(t + ε), cap)."""
+
+    cap: float = 2.0
+    smoothing: float = 1e-6
+
+    def __post_init__(self) -> None:
+        _require(self.cap > 0, f"cap={self.cap} must be positive; 2 is twice the median length.")
+        _require(self.smoothing > 0, f"smoothing={self.smoothing} must be positive, for example 1e-6.")
+
+    def value(self, t: Array) -> Array:
+        return np.minimum(np.sqrt(t + self.smoothing), self.cap)
+
+    def weight(self, t: Array) -> Array:
+        length = np.sqrt(t + self.smoothing)
+        return np.where(length < self.cap, 0.5 / length, 0.0)
+
+
+@dataclass(frozen=True)
+class Welsch:
+    """φ(t) = s²(1 − exp(−t/s²))."""
+
+    scale: float = 2.0
+
+    def __post_init__(self) -> None:
+        _require(self.scale > 0, f"scale={self.scale} must be positive; 2 is twice the median length.")
+
+    def value(self, t: Array) -> Array:
+        return -(self.scale**2) * np.expm1(-t / self.scale**2)
+
+    def weight(self, t: Array) -> Array:
+        return np.exp(-t / self.scale**2)
+
+
+@dataclass(frozen=True)
+class Cauchy:
+    """φ(t) = s² log(1 + t/s²)."""
+
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        _require(self.scale > 0, f"scale={self.scale} must be positive; 1 is the median length.")
+
+    def value(self, t: Array) -> Array:
+        return self.scale**2 * np.log1p(t / self.scale**2)
+
+    def weight(self, t: Array) -> Array:
+        return 1 / (1 + t / self.scale**2)
+
+
+LOSSES = {"squared": Squared, "l12": L12, "lp": Lp, "capped": Capped, "welsch": Welsch, "cauchy": Cauchy}
+
+
+def resolve(loss: str | Loss) -> Loss:
+    """The loss of that name with its usual settings, or the object itself."""
+    if isinstance(loss, str):
+        if loss not in LOSSES:
+            raise ValueError(
+                f"loss={loss!r} is not one of {', '.join(map(repr, LOSSES))}; "
+                "for other settings pass an object such as robustlda.losses.Lp(p=0.7)."
+            )
+        return LOSSES[loss]()
+    if not (hasattr(loss, "value") and hasattr(loss, "weight")):
+        raise ValueError(f"loss={loss!r} must be a name or an object with methods value(t) and weight(t).")
+    return loss

@@ -1,0 +1,44 @@
+"""What a solver may ask of the data."""
+
+from typing import Protocol
+
+from robustlda.linalg import Array
+
+
+class Samples(Protocol):
+    """Centred samples x_j with a class index and a weight each, in a working space of dimension `dim`.
+
+    W is a dim × m frame, M a matrix of c class centres in the rows, s and w one number per sample. All
+    vectors and matrices handed out are in working coordinates; `lift` takes columns back to feature space.
+    """
+
+    dim: int
+    n_features: int
+    n_classes: int
+    labels: Array
+    weight: Array
+    squared_norms: Array
+
+    def lengths(self, W: Array, M: Array) -> tuple[Array, Array]:
+        """‖Wᵀ(x_j − M_{y_j})‖² and ‖x_j − WWᵀx_j‖² for every sample."""
+        ...
+
+    def class_sums(self, w: Array) -> tuple[Array, Array]:
+        """Σ w_j and Σ w_j x_j over each class."""
+        ...
+
+    def gram(self, s: Array) -> Array:
+        """Σ s_j x_j x_jᵀ; s may have either sign."""
+        ...
+
+    def apply(self, s: Array, V: Array) -> Array:
+        """(Σ s_j x_j x_jᵀ)V, without forming the matrix."""
+        ...
+
+    def lift(self, V: Array) -> Array:
+        """Columns of the working space as columns in feature space."""
+        ...
+
+    def lower(self, V: Array) -> Array:
+        """Columns in feature space as columns of the working space, what lies outside it being dropped."""
+        ...

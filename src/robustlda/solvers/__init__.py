@@ -1,0 +1,1 @@
+"""Pure functions: samples and a loss go in, a projection and the record of how it was found come out."""
