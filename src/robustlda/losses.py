@@ -9,6 +9,11 @@ which is the one inequality the monotone descent of Algorithm 2 rests on. All me
 them run in the same engine. Squared lengths arrive in units of the data's scale (the median squared length of
 the centred samples), so smoothing, caps and scales are pure numbers and nothing depends on units.
 
+The exponent q of N^q/g asks for more: (Σ φ(t_j))^q must be concave in (t_j). If φ = u^{p/2} with u concave in t
+that holds for q ≤ 2/p, since (Σ u_j^{p/2})^{2/p} is concave and rising in u; so up to q = 2 for `l12` and `capped`
+(u is t + ε, cut off at cap²), up to 2/p for `lp`, and for q = 1 only where φ is linear near zero. `max_exponent`
+says which.
+
 | name      | φ(t)                  | use                                                                   |
 |-----------|-----------------------|-----------------------------------------------------------------------|
 | `squared` | t                     | trace-ratio LDA                                                       |
@@ -30,6 +35,8 @@ from robustlda.linalg import Array
 class Loss(Protocol):
     """A non-decreasing function of the squared length, concave, and its derivative."""
 
+    @property
+    def max_exponent(self) -> float: ...
     def value(self, t: Array) -> Array: ...
     def weight(self, t: Array) -> Array: ...
 
@@ -42,6 +49,10 @@ def _require(condition: bool, message: str) -> None:
 @dataclass(frozen=True)
 class Squared:
     """φ(t) = t."""
+
+    @property
+    def max_exponent(self) -> float:
+        return 1.0
 
     def value(self, t: Array) -> Array:
         return t
@@ -61,6 +72,10 @@ class Lp:
         _require(0 < self.p <= 2, f"p={self.p} must lie in (0, 2]; above 2 the descent proof fails.")
         _require(self.smoothing > 0, f"smoothing={self.smoothing} must be positive, for example 1e-6.")
 
+    @property
+    def max_exponent(self) -> float:
+        return 2 / self.p
+
     def value(self, t: Array) -> Array:
         return (t + self.smoothing) ** (self.p / 2)
 
@@ -76,6 +91,10 @@ class L12:
 
     def __post_init__(self) -> None:
         _require(self.smoothing > 0, f"smoothing={self.smoothing} must be positive, for example 1e-6.")
+
+    @property
+    def max_exponent(self) -> float:
+        return 2.0
 
     def value(self, t: Array) -> Array:
         return np.sqrt(t + self.smoothing)
@@ -95,6 +114,10 @@ class Capped:
         _require(self.cap > 0, f"cap={self.cap} must be positive; 2 is twice the median length.")
         _require(self.smoothing > 0, f"smoothing={self.smoothing} must be positive, for example 1e-6.")
 
+    @property
+    def max_exponent(self) -> float:
+        return 2.0
+
     def value(self, t: Array) -> Array:
         return np.minimum(np.sqrt(t + self.smoothing), self.cap)
 
@@ -112,6 +135,10 @@ class Welsch:
     def __post_init__(self) -> None:
         _require(self.scale > 0, f"scale={self.scale} must be positive; 2 is twice the median length.")
 
+    @property
+    def max_exponent(self) -> float:
+        return 1.0
+
     def value(self, t: Array) -> Array:
         return -(self.scale**2) * np.expm1(-t / self.scale**2)
 
@@ -127,6 +154,10 @@ class Cauchy:
 
     def __post_init__(self) -> None:
         _require(self.scale > 0, f"scale={self.scale} must be positive; 1 is the median length.")
+
+    @property
+    def max_exponent(self) -> float:
+        return 1.0
 
     def value(self, t: Array) -> Array:
         return self.scale**2 * np.log1p(t / self.scale**2)
@@ -147,6 +178,6 @@ def resolve(loss: str | Loss) -> Loss:
                 "for other settings pass an object such as robustlda.losses.Lp(p=0.7)."
             )
         return LOSSES[loss]()
-    if not (hasattr(loss, "value") and hasattr(loss, "weight")):
-        raise ValueError(f"loss={loss!r} must be a name or an object with methods value(t) and weight(t).")
+    if not all(hasattr(loss, name) for name in ("value", "weight", "max_exponent")):
+        raise ValueError(f"loss={loss!r} must be a name or an object with value(t), weight(t) and max_exponent.")
     return loss

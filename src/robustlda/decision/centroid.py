@@ -28,19 +28,20 @@ from robustlda.linalg import Array, weighted_median
 
 @dataclass(frozen=True)
 class CentroidRule:
-    """Centres (c × m), shared scatter (m × m) and priors (c) in the projected space."""
+    """Centres (c × m), shared scatter (m × m, in squared units) and priors (c) in the projected space."""
 
     centers: Array
     scatter: Array
     priors: Array
+    unit: float
 
     def scores(self, Z: Array) -> Array:
         """Logarithm of prior times density for every class, up to a term common to all."""
-        factor = cho_factor(self.scatter)
-        directions = cho_solve(factor, self.centers.T)
+        centers = self.centers / self.unit
+        directions = cho_solve(cho_factor(self.scatter), centers.T)
         with np.errstate(divide="ignore"):  # a prior of zero means: never
-            offset = np.log(self.priors) - 0.5 * np.einsum("ij,ji->i", self.centers, directions)
-        return Z @ directions + offset
+            offset = np.log(self.priors) - 0.5 * np.einsum("ij,ji->i", centers, directions)
+        return Z / self.unit @ directions + offset
 
     def probabilities(self, Z: Array) -> Array:
         return softmax(self.scores(Z), axis=1)
@@ -58,7 +59,9 @@ def fit(
     tol: float = 1e-6,
 ) -> CentroidRule:
     """Centres and scatter of the projected samples Z by reweighting, starting from the class means."""
-    Z = Z.astype(float)
+    # Fourth powers of Z follow, so its unit must be its own size.
+    unit = float(np.abs(Z).max()) or 1.0
+    Z = Z.astype(float) / unit
     n, m = weight.sum(), Z.shape[1]
     shares = np.bincount(labels, weight, n_classes) / n
     u = np.ones(len(Z))
@@ -71,9 +74,8 @@ def fit(
         u = (degrees + m) / (degrees + squared)
         if np.linalg.norm(scatter - previous) <= tol * np.linalg.norm(scatter):
             break
-    return CentroidRule(
-        centers, scatter * _consistency(squared, weight, m), shares if priors is None else priors
-    )
+    scatter *= _consistency(squared, weight, m)
+    return CentroidRule(centers * unit, scatter, shares if priors is None else priors, unit)
 
 
 def _class_means(Z: Array, labels: Array, weight: Array, n_classes: int) -> Array:

@@ -34,9 +34,7 @@ def _decides(estimator: "DiscriminantProjection") -> bool:
     return True
 
 
-class DiscriminantProjection(
-    ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator
-):
+class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators: a subclass chooses the frame W in `_solve`."""
 
     n_components: int | None
@@ -82,9 +80,7 @@ class DiscriminantProjection(
         return self
 
     def _check_parameters(self) -> None:
-        if self.n_components is not None and not (
-            isinstance(self.n_components, Integral) and self.n_components >= 1
-        ):
+        if self.n_components is not None and not (isinstance(self.n_components, Integral) and self.n_components >= 1):
             raise ValueError(f"n_components={self.n_components!r} must be a whole number of at least 1, or None.")
         if self.decision not in DECISIONS:
             raise ValueError(f"decision={self.decision!r} must be one of {', '.join(map(repr, DECISIONS))}.")
@@ -98,6 +94,7 @@ class DiscriminantProjection(
     def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
         X, y = validate_data(self, X, y, dtype=_DTYPES, ensure_min_samples=2)
         check_classification_targets(y)
+        _check_size(X)
         weight = np.ones(len(y)) if sample_weight is None else _checked_weight(sample_weight, len(y))
         if not weight.all():
             X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
@@ -205,6 +202,17 @@ class DiscriminantProjection(
             tags.estimator_type = "transformer"
             tags.classifier_tags = None
         return tags
+
+
+def _check_size(X: Array) -> None:
+    """Squares of the data, and squares of those, must be numbers."""
+    limit = 1e15 if X.dtype == np.float32 else 1e75
+    peak = max(X.max(), -X.min())
+    if peak > limit or 0 < peak < 1 / limit:
+        raise ValueError(
+            f"The largest number in X is {peak:.1e}, outside of {1 / limit:.0e} to {limit:.0e}, where {X.dtype} "
+            "arithmetic is safe. Change the units, for example with StandardScaler."
+        )
 
 
 def _checked_weight(sample_weight: Any, n: int) -> Array:

@@ -37,7 +37,8 @@ class RobustLDA(DiscriminantProjection):
         power; or a function that levels off, so that far samples lose all influence. Objects from
         `robustlda.losses` carry their own settings.
     exponent : float, default=1.0
-        The q of N^q/g, between 1 (the paper) and 2, which follows the labels more closely.
+        The q of N^q/g, between 1 (the paper) and 2, which follows the labels more closely. Above 1 only with the
+        losses "l12", "lp" and "capped".
     init : {"trace_ratio", "pca", "random", "best"} or array of shape (n_components, n_features), default="trace_ratio"
         Where to start. Several basins exist: the trace-ratio start is deterministic and in a discriminant one.
         "best" tries the three named starts and keeps the lowest J, which is often not the best classifier.
@@ -119,8 +120,12 @@ class RobustLDA(DiscriminantProjection):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not 1 <= self.exponent <= 2:
-            raise ValueError(f"exponent={self.exponent!r} must lie between 1 and 2; beyond, J may rise.")
+        most = min(2.0, losses.resolve(self.loss).max_exponent)
+        if not 1 <= self.exponent <= most:
+            raise ValueError(
+                f"exponent={self.exponent!r} must lie between 1 and {most:g} with loss={self.loss!r}; "
+                "beyond, J may rise."
+            )
         if isinstance(self.init, str) and self.init not in (*starts.NAMED, "best"):
             names = ", ".join(map(repr, (*starts.NAMED, "best")))
             raise ValueError(f"init={self.init!r} must be one of {names}, or an array.")

@@ -3,8 +3,8 @@
 The working space is the row space of the centred data, so that no direction without any scatter can enter W:
 
 - tall data (n > d) of full rank: the feature space itself; nothing is copied but one block at a time;
-- tall data of lower rank (constant or collinear columns): an orthonormal basis of the row space is found from
-  the d × d Gram matrix and applied to W and to Gram matrices, never to the rows;
+- tall data of lower rank (constant or collinear columns): an orthonormal basis of the row space is found once
+  and applied to W and to Gram matrices, never to the rows;
 - wide data (d ≥ n): X − 1μᵀ = (VS)Qᵀ by a QR and a small SVD, and VS (n × rank) takes the place of X.
   Exact, and no d × d matrix is ever made.
 """
@@ -12,7 +12,6 @@ The working space is the row space of the centred data, so that no direction wit
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import qr, svd
 from scipy.sparse import csc_array
 
@@ -44,7 +43,7 @@ class DenseSamples:
         if n <= self._rows:
             self._cache = self._X - self._center
         if not self._reduced:
-            self._basis = _range_of_tall(self.gram(np.ones(n)), noise, X.dtype)
+            self._basis = self._row_space_of_tall(noise)
         self.dim = d if self._basis is None else self._basis.shape[1]
         self.squared_norms = np.concatenate([_squared_lengths(B) for _, B in self._blocks()])
 
@@ -55,6 +54,31 @@ class DenseSamples:
         for start in range(0, len(self._X), self._rows):
             rows = slice(start, start + self._rows)
             yield rows, self._X[rows] - self._center
+
+    def _row_space_of_tall(self, noise: Array) -> Array | None:
+        """Orthonormal basis of the span of the rows, or None if that is everything.
+
+        Columns are brought to unit length, so that a feature in small units is not mistaken for rounding error. A
+        well-conditioned Gram matrix then settles the matter. If it is not, it may still be that one far sample
+        drowns the others in it, so the triangular factor decides, which keeps twice the digits.
+        """
+        G = self.gram(np.ones(len(self._X)))
+        lengths = np.sqrt(np.diag(G))
+        constant = lengths <= noise
+        scale = np.where(constant, np.inf, lengths)
+        if not constant.any() and np.linalg.eigvalsh(G / np.outer(scale, scale))[0] > 1e-10:
+            return None
+        R = np.zeros((0, len(G)))
+        for _, B in self._blocks():
+            (R,) = qr(np.vstack([R, B / scale]), mode="r", check_finite=False)
+            R = R[: len(G)]
+        _, S, Vt = svd(R, check_finite=False)
+        null = S <= S[0] * 4 * len(self._X) * np.finfo(self._X.dtype).eps
+        if not null.any():
+            return None
+        # What X maps to zero is the null space of R with the scaling undone; the row space is its complement.
+        complete, _ = qr(np.where(constant[:, None], Vt[null].T, Vt[null].T / scale[:, None]))
+        return complete[:, null.sum() :]
 
     def _to_columns(self, V: Array) -> Array:
         """V in the coordinates of the stored rows."""
@@ -122,23 +146,3 @@ def _row_space(X: Array, noise: float) -> tuple[Array, Array]:
     U, S, Vt = svd(R, full_matrices=False, check_finite=False)
     keep = S > max(noise, S[0] * 4 * max(X.shape) * np.finfo(X.dtype).eps)
     return Vt[keep].T * S[keep], Q @ U[:, keep]
-
-
-def _range_of_tall(G: Array, noise: Array, dtype: npt.DTypeLike) -> Array | None:
-    """Orthonormal basis of the range of G = XᵀX, or None if that is everything.
-
-    The columns of X are brought to unit length first, so that a feature in small units is not mistaken for
-    rounding error; what then has a relative length below about 1e-7 (double precision) is a linear dependence
-    between the columns.
-    """
-    lengths = np.sqrt(np.diag(G))
-    constant = lengths <= noise
-    scale = np.where(constant, 1, lengths)
-    correlation = G / np.outer(scale, scale)
-    correlation[constant] = correlation[:, constant] = 0
-    eigenvalues, vectors = np.linalg.eigh(correlation)
-    null = eigenvalues <= max(64 * len(G) * np.finfo(float).eps, (16 * np.finfo(dtype).eps) ** 2)
-    if not null.any():
-        return None
-    complete, _ = qr(vectors[:, null] / scale[:, None])
-    return complete[:, null.sum() :]

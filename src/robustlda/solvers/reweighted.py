@@ -5,13 +5,13 @@
 
 with sample weights ω and a loss φ that is concave in the squared length (`losses`). At the current point put
 w_j = ω_j φ'(within length²) and D_j = ω_j φ'(residual length²). Concavity bounds N from above and g from below by
-quadratics that touch at the current point, and Dinkelbach's argument for N^q/g (1 ≤ q ≤ 2: N^q is concave in N²,
-and N² is bounded by Cauchy–Schwarz) leaves
+quadratics that touch at the current point; so does concavity of N^q in the squared lengths, which holds for q > 1 with
+some losses (`Loss.max_exponent`). Dinkelbach's argument then leaves
 
     minimise tr(WᵀAW),   A = Σ_i Σ_{j∈i} w_j (x_j − m_i)(x_j − m_i)ᵀ − (λ/q) Σ_j D_j x_j x_jᵀ,   λ = N/g,
 
-where m_i is the w-weighted mean of class i, the optimal centre whatever W. Written as one signed Gram matrix
-with a correction of rank c, A = Σ_j (w_j − (λ/q)D_j) x_j x_jᵀ − Σ_i s_i m_i m_iᵀ. The m smallest eigenvectors of A are the
+where m_i is the w-weighted mean of class i, the optimal centre whatever W. Written as one signed Gram matrix with
+a correction of rank c, A = Σ_j (w_j − (λ/q)D_j) x_j x_jᵀ − Σ_i s_i m_i m_iᵀ. The m smallest eigenvectors of A are the
 next W, and J cannot rise. With φ(t) = t and q = 1 this is Algorithm 1 on trace ratio. The limit is stationary, not
 global; the rate is linear; the start decides the basin.
 
@@ -132,6 +132,4 @@ def solve(
             reason = f"J changed by less than tol={tol:g}"
             break
     converged = not reason.startswith("max_iter")
-    return SolverResult(
-        here.W, here.centers, np.array(history), objective.stationarity(here), converged, reason
-    )
+    return SolverResult(here.W, here.centers, np.array(history), objective.stationarity(here), converged, reason)

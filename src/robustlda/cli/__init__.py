@@ -1,0 +1,34 @@
+"""The command line: parse, read, call, write. What takes time to import is imported by the verb that needs it."""
+
+import sys
+
+import click
+
+from robustlda import __version__
+from robustlda.cli.compare import compare
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="robustlda")
+def cli() -> None:
+    """Discriminant analysis on data that cannot be trusted."""
+
+
+cli.add_command(compare)
+
+
+def main() -> None:
+    """Run the command line; a failure is one line and exit code 2, an interruption exit code 130."""
+    try:
+        cli.main(standalone_mode=False)
+    except click.exceptions.Exit as exit:
+        sys.exit(exit.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted; nothing half-written was left behind.", err=True)
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except (ValueError, OSError) as error:
+        click.echo(f"robustlda: {' '.join(str(error).split())}", err=True)
+        sys.exit(2)

@@ -1,0 +1,128 @@
+"""`robustlda compare`: accuracy of every method as the training labels get worse."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from robustlda.experiments.protocol import Row, Unit
+
+
+def _shares(ctx: click.Context, param: click.Parameter, value: str) -> tuple[float, ...]:
+    """Several percentages in one word, 0,20,40, as shares."""
+    try:
+        shares = tuple(dict.fromkeys(float(word) / 100 for word in value.split(",")))
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not a list of percentages such as 0,20,40.") from None
+    if any(not 0 <= share < 1 for share in shares):
+        raise click.BadParameter(f"{value!r}: a percentage of wrong labels must be at least 0 and below 100.")
+    return shares
+
+
+@click.command()
+@click.argument("datasets", nargs=-1, metavar="[DATASET]...")
+@click.option("--methods", default="all", show_default=True, help="Comma-separated names, or all.")
+@click.option(
+    "--noise", callback=_shares, default="0,10,20,30,40,50", show_default=True, help="Percentages of wrong labels."
+)
+@click.option(
+    "--folds", type=click.IntRange(2, 20), default=5, show_default=True, help="Folds of the cross-validation."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of folds and flips.")
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 uses every core.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=".", help="Folder for the results.")
+def compare(
+    datasets: tuple[str, ...],
+    methods: str,
+    noise: tuple[float, ...],
+    folds: int,
+    seed: int,
+    jobs: int,
+    out: Path,
+) -> None:
+    """Compare methods as more and more training labels are wrong.
+
+    DATASET is one or more of digits, wine, breast_cancer, iris; without it, the first three. Every method meets the
+    same folds and the same wrong labels; test labels are clean. Writes comparison.csv and comparison.png.
+    """
+    from rich.console import Console
+
+    from robustlda.datasets import catalogue
+    from robustlda.experiments import figures, protocol, tables
+    from robustlda.experiments.methods import METHODS, find
+    from robustlda.report.files import writable_directory
+
+    chosen = [catalogue.find(name).name for name in datasets or catalogue.DEFAULT]
+    names = list(METHODS) if methods == "all" else [find(name.strip()).name for name in methods.split(",")]
+    writable_directory(out)
+    console = Console(highlight=False)
+    rows = _run_with_progress(protocol.plan(chosen, names, noise, folds, seed), jobs, console)
+    for dataset in chosen:
+        console.print(_table(dataset, names, noise, rows))
+    for (dataset, method), error in tables.failures(rows).items():
+        console.print(f"[red]failed[/red] {METHODS[method].label} on {dataset}: {error}")
+    tables.write_csv(rows, out / "comparison.csv")
+    figures.accuracy_against_noise(rows, out / "comparison.png")
+    console.print(f"\nWrote {out / 'comparison.csv'} ({len(rows)} rows) and {out / 'comparison.png'}.")
+
+
+def _run_with_progress(units: "Sequence[Unit]", jobs: int, console: "Console") -> "list[Row]":
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    from robustlda.experiments import protocol
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("· left"),
+        TimeRemainingColumn(),
+    )
+    rows = []
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("fitting", total=len(units))
+        for row in protocol.run_all(units, jobs):
+            rows.append(row)
+            progress.update(task, advance=1, description=f"{row.dataset}, {row.noise:.0%} wrong")
+    return rows
+
+
+def _table(dataset: str, names: Sequence[str], noise: Sequence[float], rows: "Sequence[Row]") -> object:
+    from rich import box
+    from rich.table import Table
+
+    from robustlda.datasets import catalogue
+    from robustlda.experiments.methods import METHODS
+    from robustlda.experiments.tables import means
+
+    mean = means(rows)
+    best = {level: max((mean.get((dataset, n), {}).get(level, 0) for n in names), default=0) for level in noise}
+    table = Table(
+        title=f"\n{catalogue.find(dataset).title}: mean accuracy by share of wrong training labels",
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+    )
+    table.add_column("")
+    for level in noise:
+        table.add_column(f"{level:.0%}", justify="right")
+    for name in names:
+        cells = []
+        for level in noise:
+            value = mean.get((dataset, name), {}).get(level)
+            text = "failed" if value is None else f"{value:.3f}"
+            cells.append(f"[bold green]{text}[/]" if value is not None and value >= best[level] - 5e-4 else text)
+        table.add_row(METHODS[name].label, *cells)
+    return table

@@ -1,0 +1,1 @@
+"""Data sets for experiments, and ways to spoil them."""

@@ -1,0 +1,1 @@
+"""Results on their way to a reader: files, tables, figures, pages."""

@@ -1,0 +1,27 @@
+"""Output files that are either complete or not there."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary file beside `path`, which takes its place when the block ends without an error."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def writable_directory(path: Path) -> Path:
+    """The directory, made if need be; an OSError before any work if nothing can be written there."""
+    path.mkdir(parents=True, exist_ok=True)
+    probe = path / f".{secrets.token_hex(4)}.part"
+    probe.touch()
+    probe.unlink()
+    return path

@@ -1,0 +1,204 @@
+"""Degenerate data: a defined outcome or one clear sentence, never an error from within."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.exceptions import ConvergenceWarning
+
+from robustlda import RobustLDA, TraceRatioLDA
+from robustlda.linalg import principal_angles
+
+KINDS = [RobustLDA, TraceRatioLDA]
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    return request.param
+
+
+def blobs(n=40, d=5, c=2, seed=0, gap=4.0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % c
+    return rng.normal(size=(n, d)) + gap * rng.normal(size=(c, d))[y], y
+
+
+def assert_sound(model, X):
+    for value in (model.components_, model.transform(X), model.predict_proba(X), model.objective_path_):
+        assert np.isfinite(value).all()
+    m = len(model.components_)
+    assert_allclose(model.components_ @ model.components_.T, np.eye(m), atol=1e-8)
+
+
+def test_more_features_than_samples_stay_in_the_row_space(kind):
+    X, y = blobs(n=20, d=200, c=3)
+    model = kind().fit(X, y)
+    assert_sound(model, X)
+    assert model.components_.shape == (9, 200)
+    basis = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:19].T
+    assert principal_angles(model.components_.T, basis).max() < 1e-7
+
+
+def test_rotating_wide_data_into_their_row_space_changes_nothing(kind):
+    X, y = blobs(n=20, d=100, c=3)
+    basis = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:19].T
+    wide, narrow = kind(5).fit(X, y), kind(5).fit(X @ basis, y)
+    assert_allclose(wide.objective_path_[-1], narrow.objective_path_[-1], rtol=1e-8)
+    assert principal_angles(wide.components_.T, basis @ narrow.components_.T).max() < 1e-6
+
+
+def test_default_dimension_is_clipped_to_the_rank(kind):
+    X, y = blobs(d=4)
+    assert kind().fit(X, y).components_.shape == (4, 4)
+    assert kind().fit(np.hstack([X, X]), y).components_.shape == (4, 8)
+
+
+@pytest.mark.parametrize("m", [3, 5, 99])
+def test_explicit_dimension_from_the_rank_on_is_refused_naming_it(kind, m):
+    X, y = blobs(d=3)
+    with pytest.raises(ValueError, match=rf"n_components={m} must be below the rank .* which is 3"):
+        kind(n_components=m).fit(X, y)
+
+
+def test_null_space_lda_warns_that_classes_collapse(kind):
+    X, y = blobs(n=15, d=60, c=4)
+    with pytest.warns(UserWarning, match="every training class collapses"):
+        model = kind(n_components=3).fit(X, y)
+    Z = model.transform(X)
+    within = max(np.ptp(Z[y == i], axis=0).max() for i in range(4))
+    assert within < 1e-4 * np.ptp(Z)
+    assert_sound(model, X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kind(n_components=4).fit(X, y)
+
+
+def test_a_class_of_one_sample_is_its_own_centre(kind):
+    X, y = blobs(n=30, c=2)
+    X, y = np.vstack([X, [20, 20, 20, 20, 20]]), np.append(y, 7)
+    model = kind(n_components=3).fit(X, y)
+    assert_sound(model, X)
+    assert_allclose(model.class_centers_[2], X[-1], atol=1e-6)
+    assert model.predict(X[-1:]) == [7]
+
+
+def test_classes_of_one_sample_each(kind):
+    X = np.random.default_rng(0).normal(size=(6, 4))
+    model = kind(n_components=2).fit(X, np.arange(6))
+    assert_sound(model, X)
+
+
+def test_classes_that_are_single_points_repeated(kind):
+    X = np.repeat(np.random.default_rng(0).normal(size=(3, 4)), 5, axis=0)
+    y = np.repeat([0, 1, 2], 5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = kind(n_components=1).fit(X, y)
+    assert_sound(model, X)
+    assert model.score(X, y) == 1
+
+
+def test_identical_samples_are_refused(kind):
+    with pytest.raises(ValueError, match="All samples are identical"):
+        kind().fit(np.full((10, 3), 0.1), np.arange(10) % 2)
+    with pytest.raises(ValueError, match="All samples are identical"):
+        kind().fit(np.full((3, 10), 0.1), np.arange(3) % 2)
+
+
+def test_constant_columns_get_no_loading(kind):
+    X, y = blobs()
+    padded = np.insert(X, [0, 3], 1e6 / 3, axis=1)
+    model = kind(n_components=2).fit(padded, y)
+    assert_allclose(model.components_[:, [0, 4]], 0, atol=1e-9)
+    assert (
+        principal_angles(np.delete(model.components_, [0, 4], axis=1).T, kind(2).fit(X, y).components_.T).max() < 1e-6
+    )
+
+
+def test_a_sample_at_the_centre(kind):
+    X, y = blobs()
+    X = np.vstack([X - X.mean(axis=0), np.zeros((1, 5))])
+    assert_sound(kind(n_components=2).fit(X, np.append(y, 0)), X)
+
+
+def test_two_identical_classes_share_the_probability(kind):
+    X, _y = blobs(n=30, c=1)
+    model = kind(n_components=2).fit(np.vstack([X, X]), np.repeat([0, 1], 30))
+    assert_sound(model, X)
+    assert_allclose(model.predict_proba(X), 0.5, atol=1e-6)
+
+
+def test_one_class_is_refused(kind):
+    with pytest.raises(ValueError, match="at least 2 classes, but y holds only one class"):
+        kind().fit(np.random.default_rng(0).normal(size=(8, 3)), np.zeros(8))
+
+
+def test_one_feature(kind):
+    X, y = blobs(d=1, gap=8)
+    model = kind().fit(X, y)
+    assert abs(model.components_[0, 0]) == pytest.approx(1)
+    assert model.score(X, y) > 0.9
+    assert kind(n_components=1).fit(X, y).score(X, y) == model.score(X, y)
+
+
+def test_two_samples(kind):
+    model = kind().fit([[0.0, 1], [1, 0]], ["a", "b"])
+    assert list(model.predict([[0.0, 1], [1, 0]])) == ["a", "b"]
+
+
+def test_one_far_sample_does_not_break_the_arithmetic(kind):
+    X, y = blobs(n=60)
+    X[0] = 1e12
+    assert_sound(kind(n_components=2).fit(X, y), X)
+
+
+@pytest.mark.parametrize("scale", [1e-70, 1e-30, 1e30, 1e70])
+def test_extreme_units(kind, scale):
+    X, y = blobs()
+    a, b = kind(n_components=2).fit(X, y), kind(n_components=2).fit(X * scale, y)
+    assert principal_angles(a.components_.T, b.components_.T).max() < 1e-6
+
+
+@pytest.mark.parametrize(("scale", "dtype"), [(1e140, float), (1e-140, float), (1e17, np.float32)])
+def test_units_beyond_the_arithmetic_are_refused(kind, scale, dtype):
+    X, y = blobs()
+    with pytest.raises(ValueError, match=r"largest number in X is .* Change the units"):
+        kind().fit((X * scale).astype(dtype), y)
+
+
+def test_too_few_iterations_warn_with_what_to_raise():
+    X, y = blobs(n=60, d=8, c=3, gap=1)
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=1 iterations .* raise max_iter"):
+        model = RobustLDA(2, max_iter=1, tol=1e-12, init="random", random_state=0).fit(X, y)
+    assert model.stop_reason_ == "max_iter=1 was reached"
+
+
+X0, Y0 = blobs()
+BAD = {
+    "n_components": ({"n_components": 0}, {}, "n_components=0 must be a whole number"),
+    "loss": ({"loss": "huber"}, {}, "loss='huber' is not one of"),
+    "exponent": ({"exponent": 3}, {}, "exponent=3 must lie between 1 and 2"),
+    "exponent of loss": (
+        {"exponent": 1.5, "loss": "welsch"},
+        {},
+        "exponent=1.5 must lie between 1 and 1 with loss",
+    ),
+    "init": ({"init": "zeros"}, {}, "init='zeros' must be one of 'trace_ratio'"),
+    "init shape": ({"n_components": 2, "init": np.eye(3)}, {}, r"init has shape \(3, 3\), but .* \(2, 5\)"),
+    "init rank": ({"n_components": 2, "init": np.ones((2, 5))}, {}, "linearly dependent"),
+    "decision": ({"decision": "best"}, {}, "decision='best' must be one of"),
+    "center": ({"center": "mode"}, {}, "center='mode' must be one of 'mean', 'median'"),
+    "tol": ({"tol": -1}, {}, "tol=-1 must be a number"),
+    "max_iter": ({"max_iter": 0}, {}, "max_iter=0 must be a whole number"),
+    "weight length": ({}, {"sample_weight": np.ones(3)}, r"sample_weight has shape \(3,\)"),
+    "weight sign": ({}, {"sample_weight": -np.ones(40)}, "sample_weight holds -1"),
+    "no weight": ({}, {"sample_weight": np.zeros(40)}, "All sample weights are zero"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_gets_one_sentence(case):
+    parameters, arguments, message = BAD[case]
+    with pytest.raises(ValueError, match=message):
+        RobustLDA(**parameters).fit(X0, Y0, **arguments)
