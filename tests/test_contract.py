@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.base import clone, is_classifier
@@ -155,7 +156,9 @@ def test_frames_of_any_kind_go_in(estimator, wine, kind):
     table = FRAMES[kind](dict(zip(names, X.T, strict=True)))
     fitted = clone(estimator).fit(table, y)
     assert angle(fitted, clone(estimator).fit(X, y)) < 1e-9
-    assert list(fitted.feature_names_in_) == names
+    # Polars dropped the interchange protocol by which scikit-learn 1.6 learnt the names of its columns.
+    if kind != "polars" or not sklearn.__version__.startswith("1.6."):
+        assert list(fitted.feature_names_in_) == names
     if kind != "pyarrow":
         out = fitted.set_output(transform=kind).transform(table)
         assert type(out) is type(table)
