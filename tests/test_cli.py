@@ -55,7 +55,7 @@ def test_compare_writes_table_csv_and_figure(tmp_path):
     ("words", "message"),
     [
         (["compare", "mnist"], "There is no data set 'mnist'; choose from digits"),
-        (["compare", "--methods", "magic"], "There is no method 'magic'; choose from knn"),
+        (["compare", "--methods", "magic"], "There is no method 'magic'; choose from rlda_1nn"),
         (["compare", "--noise", "lots"], "'lots' is not a list of percentages"),
         (["compare", "--noise", "0,120"], "must be at least 0 and below 100"),
         (["compare", "--folds", "1"], "is not in the range 2<=x<=20"),

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from sklearn.dummy import DummyClassifier
 
 from robustlda.datasets import catalogue
-from robustlda.datasets.contaminate import flip_labels
+from robustlda.datasets.contaminate import KINDS, contaminate, flip_into_next_class, flip_labels, occlude
 from robustlda.experiments import figures, methods, protocol, tables
 from robustlda.report.files import replacing
 
@@ -28,6 +28,54 @@ def test_wrong_labels_are_uniform_over_the_other_classes():
     counts = np.bincount(noisy[3:], minlength=4)
     assert counts[0] == 0
     assert (np.abs(counts[1:] - 9999) < 400).all()
+
+
+def test_every_other_class_flips_into_the_next():
+    y = np.repeat([0, 1, 2, 3, 4], 50)
+    noisy, flipped = flip_into_next_class(y, 0.3, np.random.default_rng(0))
+    assert_array_equal(noisy != y, flipped)
+    moved = {(a, b): int(((y == a) & (noisy == b)).sum()) for a in range(5) for b in range(5) if a != b}
+    assert {pair: count for pair, count in moved.items() if count} == {(0, 1): 15, (2, 3): 15, (4, 0): 15}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_contamination_is_seeded_and_says_what_it_changed(kind):
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(size=(80, 64)), np.arange(80) % 4
+    before = X.tobytes(), y.tobytes()
+    a, b = (contaminate(X, y, kind, 0.25, np.random.default_rng(7)) for _ in range(2))
+    for first, second in zip(a, b, strict=True):
+        assert_array_equal(first, second)
+    spoiled, noisy, changed = a
+    assert changed.sum() == (20 if kind != "next_class" else 10)
+    assert_array_equal((spoiled != X).any(axis=1) | (noisy != y), changed)
+    assert (X.tobytes(), y.tobytes()) == before
+
+
+def test_only_square_images_can_be_covered():
+    with pytest.raises(ValueError, match="63 features are not a square image"):
+        occlude(np.zeros((4, 63)), 0.5, np.random.default_rng(0))
+
+
+def test_clean_reference_labels_leave_the_projection_noisy():
+    noisy, clean = (
+        np.mean([protocol.run(unit).accuracy for unit in protocol.plan(["wine"], ["knn"], (0.4,), reference=reference)])
+        for reference in ("noisy", "clean")
+    )
+    assert noisy < 0.75
+    assert clean > 0.9
+    seen = [
+        protocol.run(unit).accuracy
+        for reference in ("noisy", "clean")
+        for unit in protocol.plan(["wine"], ["lda"], (0.4,), reference=reference)
+    ]
+    assert seen[:5] == seen[5:], "a method that does not vote sees the same labels under both protocols"
+
+
+def test_two_protocols_do_not_go_into_one_figure(tmp_path):
+    rows = [protocol.Row("wine", 0.0, 0, "knn", reference=r, accuracy=0.5) for r in ("noisy", "clean")]
+    with pytest.raises(ValueError, match="A figure shows one protocol, but these rows hold clean, noisy"):
+        figures.accuracy_against_noise(rows, tmp_path / "mixed.png")
 
 
 def test_labels_that_cannot_be_flipped_are_refused():
@@ -61,15 +109,13 @@ def test_every_method_meets_the_same_folds_and_flips(monkeypatch):
 def test_test_labels_are_clean_and_training_labels_as_noisy_as_asked():
     X, y = catalogue.find("wine").load()
     truth = {row.tobytes(): label for row, label in zip(X, y, strict=True)}
-    wrong = held_out = 0
+    held_out = 0
     for unit in protocol.plan(["wine"], ["knn"], (0.3,)):
-        X_train, y_train, X_test, y_test = protocol.split(unit)
-        assert all(truth[row.tobytes()] == label for row, label in zip(X_test, y_test, strict=True))
-        assert sum(truth[r.tobytes()] != label for r, label in zip(X_train, y_train, strict=True)) == round(
-            0.3 * len(y_train)
-        )
-        wrong += len(y_train)
-        held_out += len(y_test)
+        data = protocol.split(unit)
+        assert all(truth[row.tobytes()] == label for row, label in zip(data.X_test, data.y_test, strict=True))
+        assert all(truth[row.tobytes()] == label for row, label in zip(data.X, data.y_true, strict=True))
+        assert (data.y != data.y_true).sum() == round(0.3 * len(data.y))
+        held_out += len(data.y_test)
     assert held_out == len(y)
 
 

@@ -4,14 +4,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from robustlda.estimators.laplacian import DLE, SupervisedLPP
+    from robustlda.estimators.margin import MMC
     from robustlda.estimators.robust import RobustLDA
     from robustlda.estimators.trace_ratio import TraceRatioLDA
     from robustlda.solvers.ratio import minimize_ratio
 
 __version__ = "0.1.0"
-__all__ = ["RobustLDA", "TraceRatioLDA", "__version__", "minimize_ratio"]
+__all__ = ["DLE", "MMC", "RobustLDA", "SupervisedLPP", "TraceRatioLDA", "__version__", "minimize_ratio"]
 
 _HOME = {
+    "DLE": "robustlda.estimators.laplacian",
+    "MMC": "robustlda.estimators.margin",
+    "SupervisedLPP": "robustlda.estimators.laplacian",
     "RobustLDA": "robustlda.estimators.robust",
     "TraceRatioLDA": "robustlda.estimators.trace_ratio",
     "minimize_ratio": "robustlda.solvers.ratio",

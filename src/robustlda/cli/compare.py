@@ -30,6 +30,20 @@ def _shares(ctx: click.Context, param: click.Parameter, value: str) -> tuple[flo
     "--noise", callback=_shares, default="0,10,20,30,40,50", show_default=True, help="Percentages of wrong labels."
 )
 @click.option(
+    "--kind",
+    type=click.Choice(["uniform", "next_class", "gross_rows", "salt_and_pepper", "occlude"]),
+    default="uniform",
+    show_default=True,
+    help="What is spoiled: labels, uniformly or from every other class into the next; or samples.",
+)
+@click.option(
+    "--reference",
+    type=click.Choice(["noisy", "clean"]),
+    default="noisy",
+    show_default=True,
+    help="Reference labels of 1-NN; clean ones show the projection alone.",
+)
+@click.option(
     "--folds", type=click.IntRange(2, 20), default=5, show_default=True, help="Folds of the cross-validation."
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of folds and flips.")
@@ -39,6 +53,8 @@ def compare(
     datasets: tuple[str, ...],
     methods: str,
     noise: tuple[float, ...],
+    kind: str,
+    reference: str,
     folds: int,
     seed: int,
     jobs: int,
@@ -58,13 +74,20 @@ def compare(
 
     chosen = [catalogue.find(name).name for name in datasets or catalogue.DEFAULT]
     names = list(METHODS) if methods == "all" else [find(name.strip()).name for name in methods.split(",")]
+    missing = {name: METHODS[name].missing for name in names if METHODS[name].missing}
+    names = [name for name in names if name not in missing]
+    if not names:
+        raise ValueError(f"{methods} needs {', '.join(map(str, missing.values()))}, which is not installed.")
     writable_directory(out)
     console = Console(highlight=False)
-    rows = _run_with_progress(protocol.plan(chosen, names, noise, folds, seed), jobs, console)
+    units = protocol.plan(chosen, names, noise, folds=folds, kind=kind, reference=reference, seed=seed)
+    rows = _run_with_progress(units, jobs, console)
     for dataset in chosen:
         console.print(_table(dataset, names, noise, rows))
     for (dataset, method), error in tables.failures(rows).items():
         console.print(f"[red]failed[/red] {METHODS[method].label} on {dataset}: {error}")
+    for name, package in missing.items():
+        console.print(f"[yellow]left out[/yellow] {METHODS[name].label}: {package} is not installed")
     tables.write_csv(rows, out / "comparison.csv")
     figures.accuracy_against_noise(rows, out / "comparison.png")
     console.print(f"\nWrote {out / 'comparison.csv'} ({len(rows)} rows) and {out / 'comparison.png'}.")
@@ -110,7 +133,7 @@ def _table(dataset: str, names: Sequence[str], noise: Sequence[float], rows: "Se
     mean = means(rows)
     best = {level: max((mean.get((dataset, n), {}).get(level, 0) for n in names), default=0) for level in noise}
     table = Table(
-        title=f"\n{catalogue.find(dataset).title}: mean accuracy by share of wrong training labels",
+        title=f"\n{catalogue.find(dataset).title}: mean accuracy by contamination of the training data",
         title_justify="left",
         title_style="bold",
         box=box.SIMPLE_HEAD,

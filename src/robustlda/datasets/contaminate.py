@@ -1,4 +1,4 @@
-"""Wrong labels, made on purpose and known."""
+"""Wrong labels and spoiled samples, made on purpose: every function returns a copy and a mask of what it changed."""
 
 import numpy as np
 
@@ -6,16 +6,84 @@ from robustlda.linalg import Array
 
 
 def flip_labels(y: Array, share: float, rng: np.random.Generator) -> tuple[Array, Array]:
-    """A copy of y with exactly round(share · n) wrong labels, and a mask of where they are.
+    """Uniform noise: exactly round(share · n) labels replaced, each uniformly by one of the other classes."""
+    classes, labels = _classes_to_flip(y, share)
+    flipped = _some(len(y), share, rng)
+    labels[flipped] = (labels[flipped] + rng.integers(1, max(len(classes), 2), flipped.sum())) % len(classes)
+    return classes[labels], flipped
 
-    Rows are drawn without replacement, and each wrong label uniformly from the other classes present in y.
-    """
+
+def flip_into_next_class(y: Array, share: float, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Class-dependent noise: exactly round(share · n_class) labels of every other class become the next class."""
+    classes, labels = _classes_to_flip(y, share)
+    flipped = np.zeros(len(y), bool)
+    for i in range(0, len(classes), 2):
+        members = np.flatnonzero(labels == i)
+        flipped[members[_some(len(members), share, rng)]] = True
+    labels[flipped] = (labels[flipped] + 1) % len(classes)
+    return classes[labels], flipped
+
+
+def gross_rows(X: Array, share: float, rng: np.random.Generator, distance: float = 10.0) -> tuple[Array, Array]:
+    """round(share · n) rows replaced by Gaussian ones around the median, `distance` times as wide as the data."""
+    changed = _some(len(X), share, rng)
+    middle = np.median(X, axis=0)
+    width = distance * X.std(axis=0)
+    spoiled = X.copy()
+    spoiled[changed] = middle + width * rng.standard_normal((changed.sum(), X.shape[1]))
+    return spoiled, changed
+
+
+def salt_and_pepper(X: Array, share: float, rng: np.random.Generator, density: float = 0.3) -> tuple[Array, Array]:
+    """In round(share · n) images, every pixel turned black or white with probability `density`."""
+    changed = _some(len(X), share, rng)
+    spoiled = X.copy()
+    pixels = rng.random((changed.sum(), X.shape[1]))
+    rows = np.where(pixels < density / 2, X.min(), np.where(pixels < density, X.max(), X[changed]))
+    spoiled[changed] = rows
+    return spoiled, changed
+
+
+def occlude(X: Array, share: float, rng: np.random.Generator, size: float = 0.4) -> tuple[Array, Array]:
+    """In round(share · n) square images, a block of `size` times the side is replaced by noise, anywhere."""
+    side = round(X.shape[1] ** 0.5)
+    if side**2 != X.shape[1]:
+        raise ValueError(f"{X.shape[1]} features are not a square image, so there is no block to cover.")
+    changed = _some(len(X), share, rng)
+    spoiled = X.copy()
+    block = max(1, round(size * side))
+    for row in np.flatnonzero(changed):
+        top, left = rng.integers(0, side - block + 1, 2)
+        noise = rng.uniform(X.min(), X.max(), (block, block))
+        spoiled[row].reshape(side, side)[top : top + block, left : left + block] = noise
+    return spoiled, changed
+
+
+def _some(n: int, share: float, rng: np.random.Generator) -> Array:
+    """A mask of exactly round(share · n) of n places."""
     if not 0 <= share <= 1:
-        raise ValueError(f"A share of {share} wrong labels is not possible; it must lie between 0 and 1.")
+        raise ValueError(f"A share of {share} is not possible; it must lie between 0 and 1.")
+    chosen = np.zeros(n, bool)
+    chosen[rng.choice(n, round(share * n), replace=False)] = True
+    return chosen
+
+
+def _classes_to_flip(y: Array, share: float) -> tuple[Array, Array]:
     classes, labels = np.unique(y, return_inverse=True)
     if len(classes) < 2 and share > 0:
         raise ValueError("Labels can only be flipped between at least two classes.")
-    flipped = np.zeros(len(y), bool)
-    flipped[rng.choice(len(y), round(share * len(y)), replace=False)] = True
-    labels[flipped] = (labels[flipped] + rng.integers(1, max(len(classes), 2), flipped.sum())) % len(classes)
-    return classes[labels], flipped
+    return classes, labels
+
+
+LABELS = {"uniform": flip_labels, "next_class": flip_into_next_class}
+FEATURES = {"gross_rows": gross_rows, "salt_and_pepper": salt_and_pepper, "occlude": occlude}
+KINDS = (*LABELS, *FEATURES)
+
+
+def contaminate(X: Array, y: Array, kind: str, share: float, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+    """X and y with a share of the labels or of the samples spoiled, and the mask of the rows concerned."""
+    if kind in LABELS:
+        noisy, changed = LABELS[kind](y, share, rng)
+        return X, noisy, changed
+    spoiled, changed = FEATURES[kind](X, share, rng)
+    return spoiled, y, changed

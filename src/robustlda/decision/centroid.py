@@ -64,12 +64,14 @@ def fit(
     Z = Z.astype(float) / unit
     n, m = weight.sum(), Z.shape[1]
     shares = np.bincount(labels, weight, n_classes) / n
+    # Where classes collapse to points, a thousandth of the total spread stands for "close".
+    floor = 1e-6 * float(weight @ (Z - weight @ Z / n) ** 2 @ np.ones(m)) / (n * m) or 1.0
     u = np.ones(len(Z))
     scatter = np.eye(m)
     for _ in range(max_iter):
         centers = _class_means(Z, labels, weight * u, n_classes)
         R = Z - centers[labels]
-        previous, scatter = scatter, _shrunk(R.T @ (R * (weight * u)[:, None]) / n, n - n_classes, Z)
+        previous, scatter = scatter, _shrunk(R.T @ (R * (weight * u)[:, None]) / n, n - n_classes, floor)
         squared = np.einsum("ij,ij->i", R, cho_solve(cho_factor(scatter), R.T).T)
         u = (degrees + m) / (degrees + squared)
         if np.linalg.norm(scatter - previous) <= tol * np.linalg.norm(scatter):
@@ -84,12 +86,10 @@ def _class_means(Z: Array, labels: Array, weight: Array, n_classes: int) -> Arra
     return sums / np.bincount(labels, weight, n_classes)[:, None]
 
 
-def _shrunk(S: Array, freedom: float, Z: Array) -> Array:
+def _shrunk(S: Array, freedom: float, floor: float) -> Array:
     """S moved towards a multiple of the identity, and never singular."""
     m = len(S)
     level = np.trace(S) / m
-    # Where every class is a single point the total spread of Z sets the size of "close".
-    floor = 1e-12 * max(level, Z.var()) or 1.0
     square = np.vdot(S, S)
     distance = square - m * level**2
     numerator = (1 - 2 / m) * square + (m * level) ** 2
@@ -100,5 +100,5 @@ def _shrunk(S: Array, freedom: float, Z: Array) -> Array:
 
 def _consistency(squared: Array, weight: Array, m: int) -> float:
     """The factor that makes the scatter agree with a Gaussian at the median distance."""
-    middle = weighted_median(squared, weight) / chi2(m).median()
-    return float(middle) if middle > 0 else 1.0
+    # Kept within bounds: where classes are points, distances are rounding errors and say nothing about scale.
+    return float(np.clip(weighted_median(squared, weight) / chi2(m).median(), 0.05, 20))

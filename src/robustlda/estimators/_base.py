@@ -3,15 +3,13 @@
 W is `components_.T`, here and everywhere: the columns of W in formulas are the rows of `components_` in code.
 """
 
-import warnings
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils import Tags, check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -35,18 +33,23 @@ def _decides(estimator: "DiscriminantProjection") -> bool:
 
 
 class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator):
-    """Base of the estimators: a subclass chooses the frame W in `_solve`."""
+    """Base of the estimators: a subclass says what W is in `_solve`, and how many columns it has by default."""
 
     n_components: int | None
     decision: str | None
-    center: str
     priors: Any
-    random_state: Any
-    tol: float
-    max_iter: int
+    center: str = "mean"
 
-    def _solve(self, samples: Samples, n_components: int, rng: np.random.RandomState) -> SolverResult:
+    def _solve(self, samples: Samples, n_components: int) -> SolverResult:
         raise NotImplementedError
+
+    def _default_components(self, n_classes: int) -> int:
+        return n_classes - 1
+
+    def _most_components(self, samples: Samples) -> tuple[int, str]:
+        """The largest dimension that may be asked for, and why."""
+        rank = samples.dim
+        return max(rank - 1, 1), f"be below the rank of the centred data, which is {rank}"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the projection, and the class model in it.
@@ -70,7 +73,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         samples = DenseSamples(X, labels, weight, center, len(self.classes_))
         self._check_spread(samples)
         m = self._dimension(samples)
-        result = self._solve(samples, m, check_random_state(self.random_state))
+        result = self._solve(samples, m)
         self._store(result, samples, center)
         if self.decision is not None:
             priors = None if self.priors is None else np.asarray(self.priors, float)
@@ -86,10 +89,6 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
             raise ValueError(f"decision={self.decision!r} must be one of {', '.join(map(repr, DECISIONS))}.")
         if self.center not in CENTERS:
             raise ValueError(f"center={self.center!r} must be one of {', '.join(map(repr, CENTERS))}.")
-        if not (isinstance(self.max_iter, Integral) and self.max_iter >= 1):
-            raise ValueError(f"max_iter={self.max_iter!r} must be a whole number of at least 1.")
-        if not (isinstance(self.tol, Real) and self.tol >= 0):
-            raise ValueError(f"tol={self.tol!r} must be a number of at least 0.")
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
         X, y = validate_data(self, X, y, dtype=_DTYPES, ensure_min_samples=2)
@@ -112,23 +111,14 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
             raise ValueError("All samples are identical, so there is no direction in which classes could differ.")
 
     def _dimension(self, samples: Samples) -> int:
-        """The number of components: three per class or the whole row space, unless asked otherwise."""
-        c, rank = len(self.classes_), samples.dim
+        """The number of components: the default or the whole row space, unless asked otherwise."""
+        c = len(self.classes_)
         if self.n_components is None:
-            return min(3 * c, rank)
-        most = max(rank - 1, 1)
+            return min(self._default_components(c), samples.dim)
+        most, bound = self._most_components(samples)
         if self.n_components > most:
             raise ValueError(
-                f"n_components={self.n_components} must be below the rank of the centred data, which is {rank}: "
-                f"with {rank} components no direction is left out. Use n_components={most} or fewer, or None."
-            )
-        if self.n_components < c and len(samples.labels) - rank <= 1:
-            warnings.warn(
-                f"With {rank} dimensions for {len(samples.labels)} samples and n_components={self.n_components} "
-                f"below the number of classes, every training class collapses to a point (null-space LDA). "
-                f"Use n_components={c} or more, or fewer features, for a projection that does not overfit.",
-                UserWarning,
-                stacklevel=3,
+                f"n_components={self.n_components} must {bound}. Use n_components={most} or fewer, or None."
             )
         return int(self.n_components)
 
@@ -142,13 +132,6 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         self.stop_reason_ = result.reason
         self.n_iter_ = max(1, result.n_iter)
         self._n_features_out = len(self.components_)
-        if not result.converged:
-            warnings.warn(
-                f"{type(self).__name__} stopped after max_iter={self.max_iter} iterations with a relative gradient of "
-                f"{result.stationarity:.1e}; raise max_iter, or tol={self.tol:g}.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
 
     def _project(self, X: Array) -> Array:
         # The offset is taken after the product: one small vector instead of a centred copy of X.

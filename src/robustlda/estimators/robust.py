@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_random_state
 
 from robustlda import losses
-from robustlda.estimators._base import DiscriminantProjection
+from robustlda.estimators._iterative import RatioProjection
 from robustlda.linalg import Array
 from robustlda.losses import Loss
 from robustlda.samples import Samples
@@ -14,7 +14,7 @@ from robustlda.solvers import reweighted, starts
 from robustlda.solvers._result import SolverResult
 
 
-class RobustLDA(DiscriminantProjection):
+class RobustLDA(RatioProjection):
     r"""Robust linear discriminant analysis by a ratio of :math:`\ell_{1,2}`-norms.
 
     Finds the orthonormal projection :math:`W` and class centres :math:`\mu_i` that minimise
@@ -130,7 +130,8 @@ class RobustLDA(DiscriminantProjection):
             names = ", ".join(map(repr, (*starts.NAMED, "best")))
             raise ValueError(f"init={self.init!r} must be one of {names}, or an array.")
 
-    def _solve(self, samples: Samples, n_components: int, rng: np.random.RandomState) -> SolverResult:
+    def _solve(self, samples: Samples, n_components: int) -> SolverResult:
+        rng = check_random_state(self.random_state)
         loss = losses.resolve(self.loss)
         begin = starts.NAMED if isinstance(self.init, str) and self.init == "best" else (self._start(n_components),)
         results = [

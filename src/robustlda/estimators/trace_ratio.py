@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from robustlda.estimators._base import DiscriminantProjection
+from robustlda.estimators._iterative import RatioProjection
 from robustlda.samples import Samples
 from robustlda.solvers import trace_ratio
 from robustlda.solvers._result import SolverResult
 
 
-class TraceRatioLDA(DiscriminantProjection):
+class TraceRatioLDA(RatioProjection):
     r"""Orthonormal projection with the largest ratio of between- to within-class scatter.
 
     The columns of :math:`W`, stored as the rows of `components_`, solve
@@ -38,8 +38,6 @@ class TraceRatioLDA(DiscriminantProjection):
         Stop when the ratio changes by no more than this, relative to its size.
     max_iter : int, default=100
         Most eigenproblems to solve; 4 to 8 are usual.
-    random_state : int, RandomState instance or None, default=None
-        Not used, the solution being unique; present for uniformity with :class:`RobustLDA`.
 
     Attributes
     ----------
@@ -87,7 +85,6 @@ class TraceRatioLDA(DiscriminantProjection):
         priors: Any = None,
         tol: float = 1e-12,
         max_iter: int = 100,
-        random_state: Any = None,
     ) -> None:
         self.n_components = n_components
         self.decision = decision
@@ -95,9 +92,8 @@ class TraceRatioLDA(DiscriminantProjection):
         self.priors = priors
         self.tol = tol
         self.max_iter = max_iter
-        self.random_state = random_state
 
-    def _solve(self, samples: Samples, n_components: int, rng: np.random.RandomState) -> SolverResult:
+    def _solve(self, samples: Samples, n_components: int) -> SolverResult:
         result = trace_ratio.solve(samples, n_components, tol=self.tol, max_iter=self.max_iter)
         within = result.history[-1]
         self.trace_ratio_ = float((1 - within) / within) if within > 0 else np.inf

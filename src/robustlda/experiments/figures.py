@@ -13,9 +13,18 @@ from robustlda.experiments.protocol import Row
 from robustlda.experiments.tables import accuracies
 from robustlda.report.files import replacing
 
+AXIS = {
+    "uniform": "wrong training labels, %",
+    "next_class": "wrong labels in every other class, %",
+    "gross_rows": "training samples replaced by outliers, %",
+    "salt_and_pepper": "training images with salt and pepper, %",
+    "occlude": "training images partly covered, %",
+}
+
 
 def accuracy_against_noise(rows: Sequence[Row], path: Path) -> None:
     """One panel per data set: mean accuracy over the folds, with its standard error as a band."""
+    kind, reference = _only({row.kind for row in rows}), _only({row.reference for row in rows})
     table = accuracies(rows)
     names = list(dict.fromkeys(dataset for dataset, _ in table))
     shown = [m for m in methods.METHODS if any((dataset, m) in table for dataset in names)]
@@ -30,7 +39,7 @@ def accuracy_against_noise(rows: Sequence[Row], path: Path) -> None:
         ax.set_title(catalogue.find(dataset).title)
         ax.grid(color="#dddddd", linewidth=0.6)
         ax.spines[["top", "right"]].set_visible(False)
-        ax.set_xlabel("wrong training labels, %")
+        ax.set_xlabel(AXIS[kind])
     for ax in axes[len(names) :]:
         ax.set_visible(False)
     for ax in axes[::columns]:
@@ -41,10 +50,11 @@ def accuracy_against_noise(rows: Sequence[Row], path: Path) -> None:
         [handles[label] for label in order],
         order,
         loc="outside lower center",
-        ncols=min(len(order), 7),
+        ncols=min(len(order), 3 * columns - 2 if columns > 1 else 2),
         frameon=False,
         handlelength=2.6,
     )
+    figure.suptitle(f"1-NN votes with {reference} reference labels; dashed methods decide by themselves", fontsize=10)
     with replacing(path) as target:
         figure.savefig(target, dpi=150, format=path.suffix[1:])
 
@@ -58,9 +68,16 @@ def _draw(ax, by_noise: dict[float, list[float]], method: methods.Method) -> Non
         x,
         mean,
         color=method.colour,
-        linestyle=(0, (4, 1.5)) if method.dashed else "-",
-        marker="s" if method.dashed else "o",
+        linestyle="-" if method.votes else (0, (4, 1.5)),
+        marker="o" if method.votes else "s",
         markersize=3.5,
         linewidth=1.6,
         label=method.label,
     )
+
+
+def _only(values: set[str]) -> str:
+    """The one value; two protocols in one figure would compare what cannot be compared."""
+    if len(values) != 1:
+        raise ValueError(f"A figure shows one protocol, but these rows hold {', '.join(sorted(values))}.")
+    return values.pop()

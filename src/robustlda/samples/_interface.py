@@ -35,6 +35,10 @@ class Samples(Protocol):
         """(Σ s_j x_j x_jᵀ)V, without forming the matrix."""
         ...
 
+    def rows(self, index: Array | slice) -> Array:
+        """Some samples themselves, in double or single precision; only graphs, which compare samples, need them."""
+        ...
+
     def lift(self, V: Array) -> Array:
         """Columns of the working space as columns in feature space."""
         ...

@@ -129,6 +129,10 @@ class DenseSamples:
             total += B.T @ ((B @ columns) * s[rows, None].astype(B.dtype))
         return self._from_columns(total)
 
+    def rows(self, index: Array | slice) -> Array:
+        rows = self._X[index] - self._center
+        return rows if self._reduced or self._basis is None else rows @ self._basis
+
     def lift(self, V: Array) -> Array:
         return V if self._basis is None else self._basis @ V
 
