@@ -81,7 +81,7 @@ def compare(
     writable_directory(out)
     console = Console(highlight=False)
     units = protocol.plan(chosen, names, noise, folds=folds, kind=kind, reference=reference, seed=seed)
-    rows = _run_with_progress(units, jobs, console)
+    rows = sorted(_run_with_progress(units, jobs, console), key=lambda row: chosen.index(row.dataset))
     for dataset in chosen:
         console.print(_table(dataset, names, noise, rows))
     for (dataset, method), error in tables.failures(rows).items():

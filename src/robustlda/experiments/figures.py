@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean, stdev
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -22,56 +23,63 @@ AXIS = {
 }
 
 
+GROUPS = {True: "1-NN votes, with {reference} reference labels", False: "the method decides by itself"}
+
+
 def accuracy_against_noise(rows: Sequence[Row], path: Path) -> None:
-    """One panel per data set: mean accuracy over the folds, with its standard error as a band."""
+    """Mean accuracy over the folds, with its standard error as a band: a column of panels per data set.
+
+    Methods that let 1-NN vote and methods with a rule of their own have a row of panels each, on one scale.
+    """
     kind, reference = _only({row.kind for row in rows}), _only({row.reference for row in rows})
     table = accuracies(rows)
-    names = list(dict.fromkeys(dataset for dataset, _ in table))
-    shown = [m for m in methods.METHODS if any((dataset, m) in table for dataset in names)]
-    columns = min(3, len(names))
-    lines = -(-len(names) // columns)
-    figure = Figure(figsize=(4.2 * columns, 3.6 * lines + 0.9), layout="constrained")
-    axes = np.atleast_1d(figure.subplots(lines, columns, sharey=True, sharex=True, squeeze=False)).ravel()
-    for ax, dataset in zip(axes, names, strict=False):
-        for name in shown:
-            if (dataset, name) in table:
-                _draw(ax, table[dataset, name], methods.METHODS[name])
+    names = list(dict.fromkeys(row.dataset for row in rows))
+    ran = [method for name, method in methods.METHODS.items() if any((d, name) in table for d in names)]
+    groups = {votes: [m for m in ran if m.votes == votes] for votes in GROUPS if any(m.votes == votes for m in ran)}
+    figure = Figure(figsize=(3.6 * len(names) + 2.6, 3.1 * max(len(groups), 1) + 0.4), layout="constrained")
+    axes = figure.subplots(max(len(groups), 1), len(names), sharey=True, sharex=True, squeeze=False)
+    for line, (votes, group) in zip(axes, groups.items(), strict=False):
+        for ax, dataset in zip(line, names, strict=True):
+            for method in group:
+                if (dataset, method.name) in table:
+                    _draw(ax, table[dataset, method.name], method)
+            ax.grid(color="#dddddd", linewidth=0.6)
+            ax.spines[["top", "right"]].set_visible(False)
+        title = GROUPS[votes].format(reference=reference)
+        place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5), "alignment": "left", "frameon": False}
+        line[-1].legend(*_first_of_each(line), title=title, fontsize=9, title_fontsize=9, **place)
+        line[0].set_ylabel("accuracy on clean test data")
+    for ax, dataset in zip(axes[0], names, strict=True):
         ax.set_title(catalogue.find(dataset).title)
-        ax.grid(color="#dddddd", linewidth=0.6)
-        ax.spines[["top", "right"]].set_visible(False)
+    for ax in axes[-1]:
         ax.set_xlabel(AXIS[kind])
-    for ax in axes[len(names) :]:
-        ax.set_visible(False)
-    for ax in axes[::columns]:
-        ax.set_ylabel("accuracy on clean test labels")
-    handles = {line.get_label(): line for ax in axes for line in ax.get_lines()}
-    order = [methods.METHODS[name].label for name in shown]
-    figure.legend(
-        [handles[label] for label in order],
-        order,
-        loc="outside lower center",
-        ncols=min(len(order), 3 * columns - 2 if columns > 1 else 2),
-        frameon=False,
-        handlelength=2.6,
-    )
-    figure.suptitle(f"1-NN votes with {reference} reference labels; dashed methods decide by themselves", fontsize=10)
     with replacing(path) as target:
         figure.savefig(target, dpi=150, format=path.suffix[1:])
 
 
-def _draw(ax, by_noise: dict[float, list[float]], method: methods.Method) -> None:  # type: ignore[no-untyped-def]
+def _first_of_each(axes: Any) -> tuple[list[Any], list[str]]:
+    """Handles and labels of a row of panels, each label once: a method may have failed on one data set."""
+    found: dict[str, Any] = {}
+    for ax in axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    return list(found.values()), list(found)
+
+
+def _draw(ax: Any, by_noise: dict[float, list[float]], method: methods.Method) -> None:
     x = [100 * noise for noise in by_noise]
     mean = np.array([fmean(values) for values in by_noise.values()])
     error = np.array([stdev(v) / len(v) ** 0.5 if len(v) > 1 else 0 for v in by_noise.values()])
-    ax.fill_between(x, mean - error, mean + error, color=method.colour, alpha=0.10, linewidth=0)
+    ours = method.name.startswith("rlda")
+    ax.fill_between(x, mean - error, mean + error, color=method.colour, alpha=0.08, linewidth=0)
     ax.plot(
         x,
         mean,
         color=method.colour,
-        linestyle="-" if method.votes else (0, (4, 1.5)),
-        marker="o" if method.votes else "s",
-        markersize=3.5,
-        linewidth=1.6,
+        marker="o" if ours else ".",
+        markersize=4.5,
+        linewidth=2.4 if ours else 1.3,
+        zorder=3 if ours else 2,
         label=method.label,
     )
 

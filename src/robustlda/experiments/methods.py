@@ -1,8 +1,7 @@
 """The methods of a comparison; adding one is one entry.
 
 Most project and let 1-NN vote in the projected space, as in the paper; others decide by themselves. Colours are part
-of the entry, so that a method looks the same in every figure: one hue per family, a full line for 1-NN and a dashed
-one for any other rule.
+of the entry, so that a method looks the same in every figure: one hue per family of methods.
 """
 
 from collections.abc import Callable
