@@ -208,6 +208,7 @@ BAD = {
         "exponent=1.5 must lie between 1 and 1 with loss",
     ),
     "init": ({"init": "zeros"}, {}, "init='zeros' must be one of 'trace_ratio'"),
+    "solver": ({"solver": "fast"}, {}, "solver='fast' must be 'auto' or 'plain'"),
     "init shape": ({"n_components": 2, "init": np.eye(3)}, {}, r"init has shape \(3, 3\), but .* \(2, 5\)"),
     "init rank": ({"n_components": 2, "init": np.ones((2, 5))}, {}, "linearly dependent"),
     "decision": ({"decision": "best"}, {}, "decision='best' must be one of"),

@@ -27,6 +27,18 @@ def orthonormalise(V: Array) -> Array:
     return Q
 
 
+def enlarge(Q: Array, V: Array) -> Array:
+    """Orthonormal Q followed by an orthonormal basis of what V adds to its span; what adds nothing is dropped."""
+    lengths = np.linalg.norm(V, axis=0)
+    V = V[:, lengths > 0] / lengths[lengths > 0]
+    for _ in range(2):  # once leaves rounding errors where V nearly lies in Q
+        V = V - Q @ (Q.T @ V)
+        B, R = np.linalg.qr(V)
+        pivots = np.abs(np.diag(R))
+        V = B[:, pivots > 1e-6 * pivots.max(initial=0)]
+    return np.hstack([Q, V])
+
+
 def fix_signs(components: Array) -> Array:
     """Rows turned so that the entry of largest magnitude is positive: the same answer on every machine."""
     peak = np.abs(components).argmax(axis=1)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from robustlda.decision import centroid
 from robustlda.linalg import Array, fix_signs
-from robustlda.samples import DenseSamples, Samples
+from robustlda.samples import Samples, hold
 from robustlda.samples.center import CENTERS
 from robustlda.solvers._result import SolverResult
 
@@ -48,7 +48,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
 
     def _most_components(self, samples: Samples) -> tuple[int, str]:
         """The largest dimension that may be asked for, and why."""
-        rank = samples.dim
+        rank = samples.rank
         return max(rank - 1, 1), f"be below the rank of the centred data, which is {rank}"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -56,8 +56,8 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training samples: an array or a DataFrame of any kind.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training samples: an array, a DataFrame of any kind, or a sparse matrix, which is never made dense.
         y : array-like of shape (n_samples,)
             Class labels of any type, right or wrong.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -70,7 +70,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         self._check_parameters()
         X, labels, weight = self._check_data(X, y, sample_weight)
         center = CENTERS[self.center](X, weight)
-        samples = DenseSamples(X, labels, weight, center, len(self.classes_))
+        samples = hold(X, labels, weight, center, len(self.classes_))
         self._check_spread(samples)
         m = self._dimension(samples)
         result = self._solve(samples, m)
@@ -91,7 +91,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
             raise ValueError(f"center={self.center!r} must be one of {', '.join(map(repr, CENTERS))}.")
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
-        X, y = validate_data(self, X, y, dtype=_DTYPES, ensure_min_samples=2)
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_DTYPES, ensure_min_samples=2)
         check_classification_targets(y)
         _check_size(X)
         weight = np.ones(len(y)) if sample_weight is None else _checked_weight(sample_weight, len(y))
@@ -107,14 +107,14 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         return X, labels, weight
 
     def _check_spread(self, samples: Samples) -> None:
-        if samples.dim == 0:
+        if samples.rank == 0:
             raise ValueError("All samples are identical, so there is no direction in which classes could differ.")
 
     def _dimension(self, samples: Samples) -> int:
         """The number of components: the default or the whole row space, unless asked otherwise."""
         c = len(self.classes_)
         if self.n_components is None:
-            return min(self._default_components(c), samples.dim)
+            return min(self._default_components(c), samples.rank)
         most, bound = self._most_components(samples)
         if self.n_components > most:
             raise ValueError(
@@ -142,7 +142,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
 
         Returns
@@ -150,11 +150,11 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         Z : ndarray or DataFrame of shape (n_samples, n_components)
         """
         check_is_fitted(self)
-        return self._project(validate_data(self, X, dtype=_DTYPES, reset=False))
+        return self._project(validate_data(self, X, accept_sparse="csr", dtype=_DTYPES, reset=False))
 
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self)
-        return self._rule.scores(self._project(validate_data(self, X, dtype=_DTYPES, reset=False)))
+        return self._rule.scores(self._project(validate_data(self, X, accept_sparse="csr", dtype=_DTYPES, reset=False)))
 
     @available_if(_decides)
     def predict(self, X: Any) -> Array:
@@ -180,6 +180,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         if self.decision is None:
             tags.estimator_type = "transformer"

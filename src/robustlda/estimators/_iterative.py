@@ -29,9 +29,9 @@ class RatioProjection(DiscriminantProjection):
 
     def _dimension(self, samples: Samples) -> int:
         m, c, n = super()._dimension(samples), samples.n_classes, len(samples.labels)
-        if self.n_components is not None and m < c and n - samples.dim <= 1:
+        if self.n_components is not None and m < c and n - samples.rank <= 1:
             warnings.warn(
-                f"With {samples.dim} dimensions for {n} samples and n_components={m} below the number of classes, "
+                f"With {samples.rank} dimensions for {n} samples and n_components={m} below the number of classes, "
                 "every training class collapses to a point (null-space LDA). "
                 f"Use n_components={c} or more, or fewer features, for a projection that does not overfit.",
                 UserWarning,

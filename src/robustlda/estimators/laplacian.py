@@ -12,7 +12,7 @@ GRAPHS = ("heat", "binary", "balanced")
 
 
 def _between_class_bound(samples: Samples) -> tuple[int, str]:
-    most = min(samples.n_classes - 1, samples.dim)
+    most = min(samples.n_classes - 1, samples.rank)
     return most, f"be at most {most}, the rank of the scatter between {samples.n_classes} classes here"
 
 

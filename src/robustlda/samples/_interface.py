@@ -19,6 +19,11 @@ class Samples(Protocol):
     weight: Array
     squared_norms: Array
 
+    @property
+    def rank(self) -> int:
+        """Rank of the samples, or the best bound known."""
+        ...
+
     def lengths(self, W: Array, M: Array) -> tuple[Array, Array]:
         """‖Wᵀ(x_j − M_{y_j})‖² and ‖x_j − WWᵀx_j‖² for every sample."""
         ...
@@ -33,6 +38,14 @@ class Samples(Protocol):
 
     def apply(self, s: Array, V: Array) -> Array:
         """(Σ s_j x_j x_jᵀ)V, without forming the matrix."""
+        ...
+
+    def project(self, V: Array) -> Array:
+        """Coordinates Vᵀx_j of every sample, one row each."""
+        ...
+
+    def diagonal(self, w: Array) -> Array:
+        """Roughly the diagonal of Σ w_j x_j x_jᵀ: how much each working coordinate varies."""
         ...
 
     def rows(self, index: Array | slice) -> Array:

@@ -16,69 +16,41 @@ from scipy.linalg import qr, svd
 from scipy.sparse import csc_array
 
 from robustlda.linalg import Array
+from robustlda.samples._interface import Samples
 
 _BLOCK = 1 << 22
 """Numbers in one block of rows: 32 MB in double precision."""
 
 
-class DenseSamples:
-    """Rows of an array as `Samples`; see the interface for the meaning of each method."""
+class _Rows:
+    """Dense rows with all that can be asked of them; how they came about is the subclass's business."""
 
-    def __init__(self, X: Array, labels: Array, weight: Array, center: Array, n_classes: int) -> None:
-        self.labels, self.weight, self.n_classes = labels, weight, n_classes
+    labels: Array
+    weight: Array
+    n_classes: int
+    n_features: int
+    dim: int
+    squared_norms: Array
+
+    @property
+    def rank(self) -> int:
+        return self.dim
+
+    def _hold(self, X: Array, center: Array | None) -> None:
+        self._X, self._center = X, center
         self._basis: Array | None = None  # of the row space, when narrower than the feature space
-        self._reduced = False  # whether the rows already are in working coordinates
-        n, d = X.shape
-        self.n_features = d
-        # What centring leaves of a constant feature: rounding error of this size, never to be taken for signal.
-        noise = 16 * np.finfo(X.dtype).eps * np.sqrt(n) * np.abs(center)
-        if d >= n:
-            self._X, self._basis = _row_space(X - center, noise.max())
-            self._center = np.zeros(self._X.shape[1], X.dtype)
-            self._reduced = True
-        else:
-            self._X, self._center = X, center
-        self._cache: Array | None = None
-        self._rows = max(1, _BLOCK // max(1, self._X.shape[1]))
-        if n <= self._rows:
-            self._cache = self._X - self._center
-        if not self._reduced:
-            self._basis = self._row_space_of_tall(noise)
-        self.dim = d if self._basis is None else self._basis.shape[1]
-        self.squared_norms = np.concatenate([_squared_lengths(B) for _, B in self._blocks()])
+        self._reduced = False  # whether the rows already are in the coordinates of the basis
+        self._rows = max(1, _BLOCK // max(1, X.shape[1]))
+        self._cache = None
+        if center is None:
+            self._cache = X
+        elif len(X) <= self._rows:
+            self._cache = X - center
 
     def _blocks(self) -> Iterator[tuple[slice, Array]]:
-        if self._cache is not None:
-            yield slice(None), self._cache
-            return
         for start in range(0, len(self._X), self._rows):
             rows = slice(start, start + self._rows)
-            yield rows, self._X[rows] - self._center
-
-    def _row_space_of_tall(self, noise: Array) -> Array | None:
-        """Orthonormal basis of the span of the rows, or None if that is everything.
-
-        Columns are brought to unit length, so that a feature in small units is not mistaken for rounding error. A
-        well-conditioned Gram matrix then settles the matter. If it is not, it may still be that one far sample
-        drowns the others in it, so the triangular factor decides, which keeps twice the digits.
-        """
-        G = self.gram(np.ones(len(self._X)))
-        lengths = np.sqrt(np.diag(G))
-        constant = lengths <= noise
-        scale = np.where(constant, np.inf, lengths)
-        if not constant.any() and np.linalg.eigvalsh(G / np.outer(scale, scale))[0] > 1e-10:
-            return None
-        R = np.zeros((0, len(G)))
-        for _, B in self._blocks():
-            (R,) = qr(np.vstack([R, B / scale]), mode="r", check_finite=False)
-            R = R[: len(G)]
-        _, S, Vt = svd(R, check_finite=False)
-        null = S <= S[0] * 4 * len(self._X) * np.finfo(self._X.dtype).eps
-        if not null.any():
-            return None
-        # What X maps to zero is the null space of R with the scaling undone; the row space is its complement.
-        complete, _ = qr(np.where(constant[:, None], Vt[null].T, Vt[null].T / scale[:, None]))
-        return complete[:, null.sum() :]
+            yield rows, self._X[rows] - self._center if self._cache is None else self._cache[rows]
 
     def _to_columns(self, V: Array) -> Array:
         """V in the coordinates of the stored rows."""
@@ -129,8 +101,18 @@ class DenseSamples:
             total += B.T @ ((B @ columns) * s[rows, None].astype(B.dtype))
         return self._from_columns(total)
 
+    def project(self, V: Array) -> Array:
+        columns = self._to_columns(V)
+        return np.concatenate([B @ columns for _, B in self._blocks()])
+
+    def diagonal(self, w: Array) -> Array:
+        squares = sum(w[rows] @ B**2 for rows, B in self._blocks())
+        if self._reduced or self._basis is None:
+            return np.asarray(squares, float)
+        return self._basis.T**2 @ squares
+
     def rows(self, index: Array | slice) -> Array:
-        rows = self._X[index] - self._center
+        rows = self._X[index] if self._center is None else self._X[index] - self._center
         return rows if self._reduced or self._basis is None else rows @ self._basis
 
     def lift(self, V: Array) -> Array:
@@ -138,6 +120,64 @@ class DenseSamples:
 
     def lower(self, V: Array) -> Array:
         return V if self._basis is None else self._basis.T @ V
+
+
+class DenseSamples(_Rows):
+    """Rows of an array as `Samples`; see the interface for the meaning of each method."""
+
+    def __init__(self, X: Array, labels: Array, weight: Array, center: Array, n_classes: int) -> None:
+        self.labels, self.weight, self.n_classes = labels, weight, n_classes
+        n, d = X.shape
+        self.n_features = d
+        # What centring leaves of a constant feature: rounding error of this size, never to be taken for signal.
+        noise = 16 * np.finfo(X.dtype).eps * np.sqrt(n) * np.abs(center)
+        if d >= n:
+            reduced, basis = _row_space(X - center, noise.max())
+            self._hold(reduced, None)
+            self._basis, self._reduced = basis, True
+        else:
+            self._hold(X, center)
+            self._basis = self._row_space_of_tall(noise)
+        self.dim = d if self._basis is None else self._basis.shape[1]
+        self.squared_norms = np.concatenate([_squared_lengths(B) for _, B in self._blocks()])
+
+    def _row_space_of_tall(self, noise: Array) -> Array | None:
+        """Orthonormal basis of the span of the rows, or None if that is everything.
+
+        Columns are brought to unit length, so that a feature in small units is not mistaken for rounding error. A
+        well-conditioned Gram matrix then settles the matter. If it is not, it may still be that one far sample
+        drowns the others in it, so the triangular factor decides, which keeps twice the digits.
+        """
+        G = self.gram(np.ones(len(self._X)))
+        lengths = np.sqrt(np.diag(G))
+        constant = lengths <= noise
+        scale = np.where(constant, np.inf, lengths)
+        if not constant.any() and np.linalg.eigvalsh(G / np.outer(scale, scale))[0] > 1e-10:
+            return None
+        R = np.zeros((0, len(G)))
+        for _, B in self._blocks():
+            (R,) = qr(np.vstack([R, B / scale]), mode="r", check_finite=False)
+            R = R[: len(G)]
+        _, S, Vt = svd(R, check_finite=False)
+        null = S <= S[0] * 4 * len(self._X) * np.finfo(self._X.dtype).eps
+        if not null.any():
+            return None
+        # What X maps to zero is the null space of R with the scaling undone; the row space is its complement.
+        complete, _ = qr(np.where(constant[:, None], Vt[null].T, Vt[null].T / scale[:, None]))
+        return complete[:, null.sum() :]
+
+
+class RestrictedSamples(_Rows):
+    """Samples seen in a subspace: their coordinates in it are dense and few, their lengths those they really have.
+
+    The objective on frames inside the subspace is exactly that of the whole space, at the price of the subspace.
+    """
+
+    def __init__(self, whole: Samples, coordinates: Array) -> None:
+        self.labels, self.weight, self.n_classes = whole.labels, whole.weight, whole.n_classes
+        self.squared_norms = whole.squared_norms
+        self.dim = self.n_features = coordinates.shape[1]
+        self._hold(coordinates, None)
 
 
 def _squared_lengths(Z: Array) -> Array:

@@ -28,6 +28,10 @@ from robustlda.losses import Loss
 from robustlda.samples import Samples
 from robustlda.solvers import eigen
 from robustlda.solvers._result import SolverResult
+from robustlda.solvers.acceleration import Anderson
+
+_SMALLEST = 1e-6  # squared length below which lengths are alike to every loss, in units of the data's scale
+_SETTLED = 3e-2  # relative fall of J above which the iteration still changes basins, and is not to be extrapolated
 
 
 @dataclass(frozen=True)
@@ -75,10 +79,12 @@ class Objective:
         totals, sums = self.samples.class_sums(self.samples.weight)
         return self.at(W, sums / totals[:, None])
 
-    def surrogate(self, point: Point) -> Surrogate:
+    def surrogate(self, point: Point, lengths: tuple[Array, Array] | None = None) -> Surrogate:
+        """The surrogate that touches J at the point, or, with other squared lengths, one that may do better."""
         weight = self.samples.weight
-        w = weight * self.loss.weight(point.within)
-        D = weight * self.loss.weight(point.residual)
+        within, residual = (point.within, point.residual) if lengths is None else lengths
+        w = weight * self.loss.weight(within)
+        D = weight * self.loss.weight(residual)
         totals, sums = self.samples.class_sums(w)
         # A class whose every sample a redescending loss rejects keeps the centre it had.
         alive = totals > 0
@@ -112,24 +118,61 @@ class Objective:
 
 
 def solve(
-    samples: Samples, W: Array, loss: Loss, *, exponent: float = 1.0, tol: float = 1e-6, max_iter: int = 200
+    samples: Samples,
+    W: Array,
+    loss: Loss,
+    *,
+    exponent: float = 1.0,
+    tol: float = 1e-6,
+    max_iter: int = 200,
+    accelerate: bool = True,
+    centers: Array | None = None,
 ) -> SolverResult:
-    """Descend from W until a step lowers J by no more than `tol`, relative to J."""
+    """Descend from W until a step lowers J by no more than `tol`, relative to J.
+
+    With `accelerate`, Anderson's method extrapolates the logarithms of the squared lengths. Any positive lengths give a
+    valid matrix A, so no manifold is in the way; a proposal that does not lower J is dropped, at the cost of the
+    iteration, and the plain step is taken instead. `history` repeats J there.
+    """
     objective = Objective(samples, loss, exponent)
-    here = objective.start(W)
+    here = objective.start(W) if centers is None else objective.at(W, centers)
     if not np.isfinite(here.J):
         raise ValueError("the starting projection captures nothing of the data; choose another `init`.")
     history, reason = [here.J], f"max_iter={max_iter} was reached"
-    for _ in range(max_iter):
-        surrogate = objective.surrogate(here)
-        there = objective.at(eigen.smallest(objective.matrix(surrogate), W.shape[1]), surrogate.centers)
-        if not there.J <= here.J:
+    memory, settled = Anderson(metric=np.tile(samples.weight, 2)), False
+    while len(history) <= max_iter:
+        proposal = memory.propose() if accelerate and settled else None
+        state = _state(here) if proposal is None else proposal
+        there = _step(objective, here, None if proposal is None else _lengths(state))
+        if there.J <= here.J:
+            memory.record(state, _state(there))
+            history.append(there.J)
+            fall, here = here.J - there.J, there
+            settled = fall <= _SETTLED * there.J
+            if fall <= tol * there.J:
+                reason = f"J changed by less than tol={tol:g}"
+                break
+        elif proposal is None:
             reason = "no further descent in working precision"
             break
-        history.append(there.J)
-        fall, here = here.J - there.J, there
-        if fall <= tol * there.J:
-            reason = f"J changed by less than tol={tol:g}"
-            break
+        else:
+            memory.forget()
+            history.append(here.J)
+            settled = False
     converged = not reason.startswith("max_iter")
     return SolverResult(here.W, here.centers, np.array(history), objective.stationarity(here), converged, reason)
+
+
+def _step(objective: Objective, here: Point, lengths: tuple[Array, Array] | None) -> Point:
+    surrogate = objective.surrogate(here, lengths)
+    return objective.at(eigen.smallest(objective.matrix(surrogate), here.W.shape[1]), surrogate.centers)
+
+
+def _state(point: Point) -> Array:
+    """What is extrapolated: logarithms of the squared lengths, kept finite where a length vanishes."""
+    return np.log(np.concatenate([point.within, point.residual]) + _SMALLEST)
+
+
+def _lengths(state: Array) -> tuple[Array, Array]:
+    within, residual = np.split(np.maximum(np.exp(np.minimum(state, 300)) - _SMALLEST, 0), 2)
+    return within, residual

@@ -1,10 +1,11 @@
 """Where Algorithm 2 begins. It finds the stationary point of the basin it starts in."""
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from robustlda.linalg import Array, orthonormalise
 from robustlda.samples import Samples
-from robustlda.solvers import eigen, trace_ratio
+from robustlda.solvers import eigen, plan, trace_ratio
 
 
 def frame(start: str | Array, samples: Samples, n_components: int, rng: np.random.RandomState) -> Array:
@@ -12,11 +13,24 @@ def frame(start: str | Array, samples: Samples, n_components: int, rng: np.rando
     if not isinstance(start, str):
         return orthonormalise(samples.lower(start.T))
     if start == "trace_ratio":
-        return trace_ratio.solve(samples, n_components, tol=1e-8).W
+        return trace_ratio.approximate(samples, n_components)
     if start == "pca":
-        return eigen.smallest(-samples.gram(samples.weight), n_components)
+        return _principal_axes(samples, n_components)
     # Drawn in feature space, so that the same seed means the same start however the samples are held.
     return orthonormalise(samples.lower(rng.standard_normal((samples.n_features, n_components))))
 
 
 NAMED = ("trace_ratio", "pca", "random")
+
+
+def _principal_axes(samples: Samples, m: int) -> Array:
+    if not plan.use_subspace(samples, m) or plan.finish_in_whole_space(samples):
+        return eigen.smallest(-samples.gram(samples.weight), m)
+    total = LinearOperator(
+        (samples.dim, samples.dim),
+        matmat=lambda V: samples.apply(samples.weight, V),
+        matvec=lambda v: samples.apply(samples.weight, v.reshape(-1, 1)).ravel(),
+        dtype=float,
+    )
+    _, V = eigsh(total, m, v0=np.ones(samples.dim), tol=1e-8)
+    return V[:, ::-1]

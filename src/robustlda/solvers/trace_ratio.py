@@ -6,13 +6,17 @@ This is maximising tr(WᵀS_bW)/tr(WᵀS_wW), since S_t = S_w + S_b. The inner p
 solved exactly by the eigenvectors of the m smallest eigenvalues, so the limit is the global optimum and the
 rate is quadratic when the eigenvalues m and m + 1 differ. Usually 4 to 8 eigenproblems; the scatters are
 formed once.
+
+It is also Algorithm 2 with squared lengths, so in many dimensions `subspace` solves it without any d × d eigenproblem.
+Most of W are then directions of very little scatter, and a nearly unshifted inverse of S_t finds them in few cycles.
 """
 
 import numpy as np
 
-from robustlda.linalg import Array
+from robustlda.linalg import Array, enlarge
+from robustlda.losses import Squared
 from robustlda.samples import Samples
-from robustlda.solvers import eigen
+from robustlda.solvers import eigen, plan, subspace
 from robustlda.solvers._result import SolverResult
 from robustlda.solvers.ratio import minimize_ratio
 
@@ -27,6 +31,8 @@ def scatters(samples: Samples) -> tuple[Array, Array, Array]:
 
 def solve(samples: Samples, n_components: int, *, tol: float = 1e-12, max_iter: int = 100) -> SolverResult:
     """The globally optimal frame; `history` holds tr(WᵀS_wW)/tr(WᵀS_tW), which lies between 0 and 1."""
+    if plan.use_subspace(samples, n_components) and not plan.finish_in_whole_space(samples):
+        return _solve_in_subspaces(samples, n_components, tol, max_iter)
     Sw, St, means = scatters(samples)
     # Principal axes capture the most total scatter, so the first ratio is finite whatever the data.
     W0 = eigen.smallest(-St, n_components)
@@ -44,3 +50,19 @@ def solve(samples: Samples, n_components: int, *, tol: float = 1e-12, max_iter: 
     residual = np.linalg.norm(A - W @ (W.T @ A)) * np.sqrt(n_components) / scale if scale > 0 else 0.0
     reason = "the ratio stopped falling" if result.converged else f"max_iter={max_iter} was reached"
     return SolverResult(W, means, result.history, float(residual), result.converged, reason)
+
+
+def approximate(samples: Samples, n_components: int) -> Array:
+    """A frame near the optimum, good enough to start from."""
+    if plan.use_subspace(samples, n_components):
+        return _solve_in_subspaces(samples, n_components, tol=1e-4, max_iter=15).W
+    return solve(samples, n_components, tol=1e-8).W
+
+
+def _solve_in_subspaces(samples: Samples, m: int, tol: float, max_iter: int) -> SolverResult:
+    inverse = subspace.preconditioner(samples, shift=1e-6)
+    _, sums = samples.class_sums(samples.weight)
+    # Scatter times its inverse: a random block, taken into the row space without favouring its large directions.
+    block = inverse(samples.apply(samples.weight, np.random.RandomState(0).standard_normal((samples.dim, m))))
+    W = enlarge(np.zeros((samples.dim, 0)), np.hstack([inverse(sums.T), block]))[:, :m]
+    return subspace.solve(samples, W, Squared(), tol=tol, max_iter=max_iter, precondition=inverse, finish=False)

@@ -1,0 +1,114 @@
+"""Sparse rows, never made dense and never centred: the mean enters every product as a term of rank one.
+
+With x̃_j = x_j − μ,   x̃ᵀV = xᵀV − μᵀV   and   Σ s_j x̃_j x̃_jᵀ V = Xᵀ(s ∘ X̃V) − μ (Σ s_j x̃_jᵀV).
+
+The working space is the feature space, or, where there are few features, the span of the rows in it. In many
+dimensions directions in which no sample differs from the mean are not removed but never entered: whatever a solver
+builds from `apply` and `class_sums` lies in the row space.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import qr
+from scipy.sparse import csc_array, csr_array
+
+from robustlda.linalg import Array
+
+_FEW = 1500
+"""Features up to which a features × features matrix is made once to find the span of the rows."""
+
+
+class SparseSamples:
+    """Rows of a CSR matrix as `Samples`; see the interface for the meaning of each method."""
+
+    def __init__(self, X: Any, labels: Array, weight: Array, center: Array, n_classes: int) -> None:
+        self.labels, self.weight, self.n_classes = labels, weight, n_classes
+        self._X = csr_array(X)
+        self._center = center.astype(float)
+        n, d = self._X.shape
+        self.n_features = d
+        squares = np.asarray(self._X.multiply(self._X).sum(axis=1), float).ravel()
+        lengths = squares - 2 * (self._X @ self._center) + self._center @ self._center
+        # A sample at the mean has a length of rounding error, which may come out negative.
+        self.squared_norms = np.where(lengths > 1e-12 * (squares + self._center @ self._center), lengths, 0)
+        self._basis: Array | None = None  # of the row space, when narrower than the feature space and worth finding
+        self.dim = d
+        self._rank = min(int((self.diagonal(np.ones(n)) > 0).sum()), n - 1)
+        if d <= _FEW:
+            self._basis = _range(self.gram(np.ones(n)))
+            self._rank = self.dim = d if self._basis is None else self._basis.shape[1]
+
+    @property
+    def rank(self) -> int:
+        return self._rank
+
+    def _to_features(self, V: Array) -> Array:
+        return V if self._basis is None else self._basis @ V
+
+    def _from_features(self, V: Array) -> Array:
+        return V if self._basis is None else self._basis.T @ V
+
+    def project(self, V: Array) -> Array:
+        V = self._to_features(V)
+        Z = self._X @ V.astype(self._X.dtype, copy=False)
+        Z -= (self._center @ V).astype(Z.dtype)
+        return Z
+
+    def lengths(self, W: Array, M: Array) -> tuple[Array, Array]:
+        Z = self.project(W)
+        captured = np.einsum("ij,ij->i", Z, Z, dtype=float)
+        Z -= (M @ W)[self.labels]
+        return np.einsum("ij,ij->i", Z, Z, dtype=float), np.maximum(self.squared_norms - captured, 0)
+
+    def class_sums(self, w: Array) -> tuple[Array, Array]:
+        n = len(w)
+        one_per_row = csc_array((w, self.labels, np.arange(n + 1)), shape=(self.n_classes, n))
+        totals = np.bincount(self.labels, w, self.n_classes)
+        sums = (one_per_row @ self._X).toarray() - totals[:, None] * self._center
+        return totals, self._from_features(sums.T).T
+
+    def gram(self, s: Array) -> Array:
+        scaled = self._X.multiply(s[:, None]).tocsr()
+        sums = np.asarray(scaled.sum(axis=0), float).ravel()
+        total = (self._X.T @ scaled).toarray().astype(float)
+        total -= np.outer(sums, self._center)
+        total -= np.outer(self._center, sums - s.sum() * self._center)
+        return total if self._basis is None else self._basis.T @ total @ self._basis
+
+    def apply(self, s: Array, V: Array) -> Array:
+        Z = self.project(V) * s[:, None]
+        return self._from_features(self._X.T @ Z - np.outer(self._center, Z.sum(axis=0)))
+
+    def diagonal(self, w: Array) -> Array:
+        scaled = self._X.multiply(w[:, None])
+        squares = np.asarray(scaled.multiply(self._X).sum(axis=0), float).ravel()
+        sums = np.asarray(scaled.sum(axis=0), float).ravel()
+        variation = squares - 2 * sums * self._center + w.sum() * self._center**2
+        variation = np.where(variation > 1e-12 * squares, variation, 0)
+        return variation if self._basis is None else self._basis.T**2 @ variation
+
+    def rows(self, index: Array | slice) -> Array:
+        rows = self._X[index].toarray() - self._center
+        return rows if self._basis is None else rows @ self._basis
+
+    def lift(self, V: Array) -> Array:
+        return self._to_features(V)
+
+    def lower(self, V: Array) -> Array:
+        return self._from_features(V)
+
+
+def _range(G: Array) -> Array | None:
+    """Orthonormal basis of the range of G, or None if that is everything; columns are compared at unit length."""
+    lengths = np.sqrt(np.maximum(np.diag(G), 0))
+    constant = lengths <= 1e-6 * lengths.max()
+    scale = np.where(constant, 1, lengths)
+    correlation = G / np.outer(scale, scale)
+    correlation[constant] = correlation[:, constant] = 0
+    eigenvalues, vectors = np.linalg.eigh(correlation)
+    null = eigenvalues <= 1e-11
+    if not null.any():
+        return None
+    complete, _ = qr(vectors[:, null] / scale[:, None])
+    return complete[:, null.sum() :]

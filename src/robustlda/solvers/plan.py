@@ -1,0 +1,41 @@
+"""Which form of a solver serves which data: every threshold in one place, justified by `benchmarks/`.
+
+- *Gram*: form A (n·d² operations, or the square of a row's non-zeros for sparse rows) and take its eigenvectors (a
+  multiple of d³). Best while d is small or m is a good part of it.
+- *Subspace*: products A·V and work in a few m dimensions. Best for large d; the only way for very large d.
+- *Row space*: data with more features than samples are first turned into a square of the samples' number, exactly,
+  by `samples.DenseSamples`; then one of the above.
+"""
+
+from robustlda.samples import Samples
+
+HANDOVER = 3e-3
+"""Relative fall of J per cycle below which a subspace has done its work where the whole space is affordable."""
+
+
+def use_subspace(samples: Samples, m: int) -> bool:
+    """Whether subspaces are much smaller than the space."""
+    return samples.dim >= 500 and samples.dim >= 8 * m
+
+
+def largest_subspace(samples: Samples, m: int) -> int:
+    """Dimensions kept before a subspace is cut back: more where it has to find the last digits by itself."""
+    return 4 * m if finish_in_whole_space(samples) else max(5 * m, min(8 * m, 720))
+
+
+def shift(samples: Samples) -> float:
+    """τ of the preconditioner, relative to the largest eigenvalue of S_t.
+
+    Small where directions of little scatter have to be told apart, large where the whole space will do that.
+    """
+    return 1e-2 if finish_in_whole_space(samples) else 1e-4
+
+
+def finish_in_whole_space(samples: Samples) -> bool:
+    """Whether a few eigenproblems of the whole space are cheaper than the many cycles they replace."""
+    return samples.dim <= 1500
+
+
+def factorise_total_scatter(samples: Samples) -> bool:
+    """Whether a Cholesky factor of a features × features matrix is affordable, in memory (288 MB) and time."""
+    return samples.dim <= 6000 and samples.dim < len(samples.labels)
