@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.sparse import csc_array, csr_array, csr_matrix
 
-from robustlda.samples import dense
+from robustlda.samples import dense, sparse
 from robustlda.samples.center import geometric_median, mean
-from robustlda.samples.dense import DenseSamples
+from robustlda.samples.dense import DenseSamples, RestrictedSamples
+from robustlda.samples.sparse import SparseSamples
 
 SHAPES = {"tall": (50, 6), "wide": (12, 30), "square": (10, 10)}
 
@@ -58,6 +60,56 @@ def test_every_product_equals_its_formula(shape, block, deficient, monkeypatch):
     for i in range(3):
         assert_allclose(totals[i], s[labels == i].sum(), atol=1e-12)
         assert_allclose(samples.lift(sums[i]), s[labels == i] @ centred[labels == i], atol=1e-10)
+
+
+@pytest.mark.parametrize("few", [1500, 0])
+@pytest.mark.parametrize("deficient", [False, True])
+@pytest.mark.parametrize("container", [csr_matrix, csr_array, csc_array])
+def test_sparse_rows_give_what_dense_rows_give(container, deficient, few, monkeypatch):
+    monkeypatch.setattr(sparse, "_FEW", few)
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((60, 9)) < 0.3, rng.normal(size=(60, 9)) + 2, 0)
+    if deficient:
+        X[:, 4] = 0
+        X[:, 5] = 2 * X[:, 0]
+    labels, weight = np.arange(60) % 3, rng.uniform(0.5, 2, 60)
+    center = mean(X, weight)
+    assert_allclose(mean(container(X), weight), center)
+    assert_allclose(geometric_median(container(X), weight), geometric_median(X, weight), atol=1e-6)
+    samples = SparseSamples(container(X), labels, weight, center, 3)
+    centred = X - center
+    assert samples.dim == (np.linalg.matrix_rank(centred) if few else 9)
+    assert samples.rank >= np.linalg.matrix_rank(centred)
+    W = np.linalg.qr(rng.normal(size=(samples.dim, 2)))[0]
+    F, M, s = samples.lift(W), rng.normal(size=(3, samples.dim)), rng.normal(size=60)
+    basis = samples.lift(np.eye(samples.dim))
+    assert_allclose(samples.lower(F), W, atol=1e-12)
+    assert_allclose(samples.project(W), centred @ F, atol=1e-12)
+    within, residual = samples.lengths(W, M)
+    assert_allclose(within, np.sum(((centred - samples.lift(M.T).T[labels]) @ F) ** 2, axis=1), atol=1e-10)
+    assert_allclose(residual, np.sum((centred - centred @ F @ F.T) ** 2, axis=1), atol=1e-10)
+    full = centred.T @ (s[:, None] * centred)
+    assert_allclose(basis @ samples.gram(s) @ basis.T, full, atol=1e-10)
+    assert_allclose(samples.lift(samples.apply(s, W)), full @ F, atol=1e-10)
+    totals, sums = samples.class_sums(s)
+    for i in range(3):
+        assert_allclose(samples.lift(sums[i]), s[labels == i] @ centred[labels == i], atol=1e-10)
+        assert_allclose(totals[i], s[labels == i].sum(), atol=1e-12)
+    assert_allclose(samples.rows(slice(None)) @ basis.T, centred, atol=1e-12)
+    if samples.dim == 9:
+        assert_allclose(samples.diagonal(weight), weight @ centred**2, atol=1e-10)
+
+
+def test_restricted_samples_see_the_true_lengths():
+    samples, centred, rng = build((50, 6))
+    Q = np.linalg.qr(rng.normal(size=(6, 4)))[0]
+    inside = RestrictedSamples(samples, samples.project(Q))
+    U, M = np.linalg.qr(rng.normal(size=(4, 2)))[0], rng.normal(size=(3, 6))
+    for a, b in zip(inside.lengths(U, M @ Q), samples.lengths(Q @ U, M @ Q @ Q.T), strict=True):
+        assert_allclose(a, b, atol=1e-10)
+    s = rng.normal(size=50)
+    assert_allclose(inside.gram(s), Q.T @ samples.gram(s) @ Q, atol=1e-10)
+    assert centred.shape == (50, 6)
 
 
 def test_wide_data_need_no_square_matrix_of_features():

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import qr
 
 Array = npt.NDArray[Any]
 
@@ -28,14 +29,19 @@ def orthonormalise(V: Array) -> Array:
 
 
 def enlarge(Q: Array, V: Array) -> Array:
-    """Orthonormal Q followed by an orthonormal basis of what V adds to its span; what adds nothing is dropped."""
+    """Orthonormal Q followed by an orthonormal basis of what V adds to its span; what adds nothing is dropped.
+
+    Rounding errors of V must not pass for directions: a column counts only if what it adds is longer than 1e-10 of the
+    longest column and than 1e-7 of itself.
+    """
     lengths = np.linalg.norm(V, axis=0)
-    V = V[:, lengths > 0] / lengths[lengths > 0]
+    V = V[:, lengths > 1e-10 * lengths.max(initial=0)]
+    V = V / np.linalg.norm(V, axis=0)
     for _ in range(2):  # once leaves rounding errors where V nearly lies in Q
         V = V - Q @ (Q.T @ V)
-        B, R = np.linalg.qr(V)
-        pivots = np.abs(np.diag(R))
-        V = B[:, pivots > 1e-6 * pivots.max(initial=0)]
+        # With pivots, columns that add nothing come last; otherwise what follows them would be turned by their noise.
+        B, R, _ = qr(V, mode="economic", pivoting=True, check_finite=False)
+        V = B[:, np.abs(np.diag(R)) > 1e-7]
     return np.hstack([Q, V])
 
 

@@ -21,6 +21,7 @@ from robustlda.samples.center import CENTERS
 from robustlda.solvers._result import SolverResult
 
 _DTYPES = (np.float64, np.float32)
+_LARGEST_MATRIX = 10_000
 DECISIONS = ("centroid", None)
 
 
@@ -39,6 +40,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
     decision: str | None
     priors: Any
     center: str = "mean"
+    _needs_matrix = True  # of features × features, in `_solve`
 
     def _solve(self, samples: Samples, n_components: int) -> SolverResult:
         raise NotImplementedError
@@ -107,6 +109,11 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         return X, labels, weight
 
     def _check_spread(self, samples: Samples) -> None:
+        if self._needs_matrix and samples.dim > _LARGEST_MATRIX:
+            raise ValueError(
+                f"{type(self).__name__} needs a matrix of features × features, {samples.dim**2 * 8 / 1e9:.0f} GB for "
+                f"{samples.dim} features. Reduce them first, for example with TruncatedSVD, or use RobustLDA."
+            )
         if samples.rank == 0:
             raise ValueError("All samples are identical, so there is no direction in which classes could differ.")
 

@@ -16,6 +16,7 @@ class RatioProjection(DiscriminantProjection):
 
     tol: float
     max_iter: int
+    _needs_matrix = False
 
     def _default_components(self, n_classes: int) -> int:
         return 3 * n_classes

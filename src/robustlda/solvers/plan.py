@@ -13,6 +13,10 @@ HANDOVER = 3e-3
 """Relative fall of J per cycle below which a subspace has done its work where the whole space is affordable."""
 
 
+REAL_GRADIENT = 1e-7
+"""Length of a gradient, relative to the product it comes from, below which it is dropped."""
+
+
 def use_subspace(samples: Samples, m: int) -> bool:
     """Whether subspaces are much smaller than the space."""
     return samples.dim >= 500 and samples.dim >= 8 * m

@@ -109,7 +109,11 @@ def _next_subspace(
     basis = Q
     for _ in range(depth):
         gradient = objective.apply(surrogate, block)
-        block = enlarge(basis, T(gradient - basis @ (basis.T @ gradient)))[:, basis.shape[1] :]
+        outside = gradient - basis @ (basis.T @ gradient)
+        # Rounding errors of the product know no row space, outside of which every direction costs nothing; they must
+        # stay far below what is kept.
+        real = np.linalg.norm(outside, axis=0) > plan.REAL_GRADIENT * np.linalg.norm(gradient, axis=0).max()
+        block = enlarge(basis, T(outside[:, real]))[:, basis.shape[1] :]
         basis = np.hstack([basis, block])
         grown.append(block)
     new = np.hstack(grown)

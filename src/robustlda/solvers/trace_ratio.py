@@ -60,7 +60,7 @@ def approximate(samples: Samples, n_components: int) -> Array:
 
 
 def _solve_in_subspaces(samples: Samples, m: int, tol: float, max_iter: int) -> SolverResult:
-    inverse = subspace.preconditioner(samples, shift=1e-6)
+    inverse = subspace.preconditioner(samples, shift=1e-8)
     _, sums = samples.class_sums(samples.weight)
     # Scatter times its inverse: a random block, taken into the row space without favouring its large directions.
     block = inverse(samples.apply(samples.weight, np.random.RandomState(0).standard_normal((samples.dim, m))))

@@ -1,0 +1,170 @@
+"""Many dimensions, sparse data and acceleration: the same points as the plain algorithm, for less."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.sparse import csr_array, hstack, random_array
+
+import robustlda.samples as storage
+from robustlda import DLE, MMC, RobustLDA, SupervisedLPP, TraceRatioLDA
+from robustlda.linalg import enlarge, principal_angles
+from robustlda.losses import L12, Squared
+from robustlda.samples import DenseSamples, SparseSamples
+from robustlda.solvers import plan, reweighted, starts, subspace, trace_ratio
+from robustlda.solvers.acceleration import Anderson
+
+
+def make(n, d, c, seed=0, decay=0.97, gap=1.5):
+    """Classes in a space whose scatter falls off, as in images."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n) % c
+    X = (rng.normal(size=(n, d)) + gap * rng.normal(size=(c, d))[labels]) * decay ** np.arange(d)
+    return X + 3, labels
+
+
+def documents(n=3000, d=2500, c=6, seed=0):
+    """Sparse counts, with words that prefer a class."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n) % c
+    X = random_array((n, d), density=0.01, rng=rng, data_sampler=lambda size: rng.uniform(0.5, 2, size)).tocsr()
+    topic = csr_array(np.kron(np.eye(c), np.ones((1, 20))))[labels]
+    chosen = topic.multiply(rng.random(topic.shape) < 0.3)
+    return csr_array(X + hstack([chosen, csr_array((n, d - 20 * c))])), labels
+
+
+def held(X, labels, kind=DenseSamples):
+    return kind(X, labels, np.ones(len(labels)), np.asarray(X.mean(axis=0)).ravel(), labels.max() + 1)
+
+
+@pytest.mark.parametrize("start", starts.NAMED)
+@pytest.mark.parametrize(("n", "d", "c", "m"), [(200, 12, 3, 4), (60, 40, 4, 8), (30, 80, 3, 9)])
+def test_acceleration_never_ends_higher_than_plain_steps(n, d, c, m, start):
+    samples = held(*make(n, d, c, decay=0.9))
+    W = starts.frame(start, samples, m, np.random.RandomState(0))
+    plain = reweighted.solve(samples, W, L12(), tol=1e-9, max_iter=3000, accelerate=False)
+    fast = reweighted.solve(samples, W, L12(), tol=1e-9, max_iter=3000)
+    assert fast.history[-1] <= plain.history[-1] * (1 + 1e-6)
+    assert (np.diff(fast.history) <= 0).all()
+    assert fast.n_iter <= plain.n_iter + 3
+
+
+def test_anderson_solves_a_linear_iteration_in_as_many_steps_as_it_has_dimensions():
+    rng = np.random.default_rng(0)
+    A, b = 0.9 * np.linalg.qr(rng.normal(size=(4, 4)))[0], rng.normal(size=4)
+    memory, x = Anderson(np.ones(4), depth=5), np.zeros(4)
+    for _ in range(7):
+        memory.record(x, A @ x + b)
+        proposal = memory.propose()
+        x = A @ x + b if proposal is None else proposal
+    assert_allclose(x, np.linalg.solve(np.eye(4) - A, b), atol=1e-6)
+
+
+def test_subspaces_descend_to_a_stationary_point_as_low_as_the_plain_one():
+    samples = held(*make(900, 700, 5, decay=0.99))
+    assert plan.use_subspace(samples, 15)
+    W = starts.frame("trace_ratio", samples, 15, np.random.RandomState(0))
+    plain = reweighted.solve(samples, W, L12(), tol=1e-8, max_iter=2000, accelerate=False)
+    for finish in (True, False):
+        result = subspace.solve(samples, W, L12(), tol=1e-8, max_iter=300, finish=finish)
+        assert (np.diff(result.history) <= 0).all()
+        assert result.converged
+        assert result.history[-1] <= plain.history[-1] * (1 + 1e-5)
+        assert_allclose(result.W.T @ result.W, np.eye(15), atol=1e-9)
+        assert result.n_iter < plain.n_iter
+
+
+def test_trace_ratio_in_subspaces_reaches_the_global_optimum():
+    samples = held(*make(900, 700, 5, decay=0.99))
+    exact = trace_ratio.solve(samples, 15)
+    assert_allclose(trace_ratio._solve_in_subspaces(samples, 15, 1e-10, 100).history[-1], exact.history[-1], rtol=1e-5)
+
+
+def test_enlarging_keeps_a_basis_orthonormal_and_drops_what_adds_nothing():
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.normal(size=(30, 4)))[0]
+    V = rng.normal(size=(30, 3))
+    B = enlarge(Q, np.hstack([V, Q[:, :2] + 1e-13, V[:, :1] - V[:, 1:2], np.zeros((30, 1))]))
+    assert B.shape == (30, 7)
+    assert_allclose(B.T @ B, np.eye(7), atol=1e-12)
+    assert_allclose(B[:, :4], Q)
+
+
+@pytest.mark.parametrize("kind", [RobustLDA, TraceRatioLDA, MMC, SupervisedLPP, DLE])
+def test_sparse_equals_dense(kind, monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 3
+    X = np.where(rng.random((120, 20)) < 0.3, rng.normal(size=(120, 20)) + 1 + y[:, None], 0)
+    dense = kind(n_components=2).fit(X, y)
+    for small in (storage.SMALL, 0):
+        monkeypatch.setattr(storage, "SMALL", small)
+        sparse = kind(n_components=2).fit(csr_array(X), y)
+        frames = [np.linalg.qr(model.components_.T)[0] for model in (dense, sparse)]
+        assert principal_angles(*frames).max() < 1e-6
+        assert_allclose(sparse.transform(csr_array(X)), dense.transform(X), atol=1e-6)
+        assert (sparse.predict(csr_array(X)) == dense.predict(X)).all()
+
+
+def test_documents_are_never_made_dense(monkeypatch):
+    X, y = documents()
+    dense = csr_array.toarray
+
+    def guarded(self, *args, **settings):
+        assert self.shape[0] < X.shape[0], "the documents have been made dense"
+        return dense(self, *args, **settings)
+
+    monkeypatch.setattr(csr_array, "toarray", guarded)
+    monkeypatch.setattr(csr_array, "todense", guarded)
+    model = RobustLDA(n_components=12, tol=1e-4).fit(X, y)
+    assert (np.diff(model.objective_path_) <= 0).all()
+    assert model.score(X, y) > 0.9
+
+
+def test_more_terms_than_documents_stay_in_the_row_space():
+    X, y = documents(n=900, d=6000)
+    samples = held(X, y, SparseSamples)
+    W = starts.frame("trace_ratio", samples, 12, np.random.RandomState(0))
+    result = subspace.solve(samples, W, L12(), tol=1e-4, max_iter=30)
+    basis = np.linalg.svd(X.toarray() - X.mean(axis=0), full_matrices=False)[2][:899].T
+    assert principal_angles(result.W, basis).max() < 1e-4
+
+
+def test_squared_lengths_in_subspaces_are_the_trace_ratio():
+    X, y = documents(n=1500, d=1600)
+    sparse, dense = held(X, y, SparseSamples), held(X.toarray(), y)
+    ratio = trace_ratio.solve(sparse, 12, tol=1e-8).history[-1]
+    W = trace_ratio.approximate(sparse, 12)
+    start = reweighted.Objective(dense, Squared()).start(dense.lower(W))
+    assert ratio <= start.J * (1 + 1e-6)
+
+
+def test_methods_that_need_a_matrix_of_features_say_so():
+    X = random_array((300, 30_000), density=0.001, rng=np.random.default_rng(0), format="csr")
+    with pytest.raises(ValueError, match="MMC needs a matrix of features × features, 7 GB for 30000 features"):
+        MMC().fit(X, np.arange(300) % 3)
+
+
+@pytest.mark.parametrize(
+    ("dim", "n", "m", "expected"),
+    [
+        (18, 846, 12, "gram"),
+        (399, 400, 120, "gram"),
+        (1024, 3329, 204, "gram"),
+        (1024, 1440, 60, "subspace, then gram"),
+        (3157, 9394, 90, "subspace, factorised"),
+        (61188, 18774, 60, "subspace, matrix-free"),
+    ],
+)
+def test_choice_of_form(dim, n, m, expected):
+    class Sizes:
+        labels = np.zeros(n)
+
+    samples = Sizes()
+    samples.dim = dim
+    form = "gram"
+    if plan.use_subspace(samples, m):
+        form = "subspace, matrix-free"
+        if plan.factorise_total_scatter(samples):
+            form = "subspace, factorised"
+        if plan.finish_in_whole_space(samples):
+            form = "subspace, then gram"
+    assert form == expected
