@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import qr
 
 Array = npt.NDArray[Any]
 
@@ -31,17 +30,18 @@ def orthonormalise(V: Array) -> Array:
 def enlarge(Q: Array, V: Array) -> Array:
     """Orthonormal Q followed by an orthonormal basis of what V adds to its span; what adds nothing is dropped.
 
-    Rounding errors of V must not pass for directions: a column counts only if what it adds is longer than 1e-10 of the
-    longest column and than 1e-7 of itself.
+    Rounding errors of V must not pass for directions: a column counts only if it is longer than 1e-10 of the longest
+    one, and a direction only if it is longer than 1e-6 of the columns it comes from.
     """
     lengths = np.linalg.norm(V, axis=0)
     V = V[:, lengths > 1e-10 * lengths.max(initial=0)]
     V = V / np.linalg.norm(V, axis=0)
-    for _ in range(2):  # once leaves rounding errors where V nearly lies in Q
+    for _ in range(2):  # the first pass leaves rounding errors where V nearly lies in Q or is nearly dependent
         V = V - Q @ (Q.T @ V)
-        # With pivots, columns that add nothing come last; otherwise what follows them would be turned by their noise.
-        B, R, _ = qr(V, mode="economic", pivoting=True, check_finite=False)
-        V = B[:, np.abs(np.diag(R)) > 1e-7]
+        # Through the Gram matrix every new direction is a combination of columns of V, however small what it adds.
+        squares, U = np.linalg.eigh(V.T @ V)
+        keep = squares > 1e-12
+        V = V @ (U[:, keep] / np.sqrt(squares[keep]))
     return np.hstack([Q, V])
 
 

@@ -13,18 +13,14 @@ HANDOVER = 3e-3
 """Relative fall of J per cycle below which a subspace has done its work where the whole space is affordable."""
 
 
-REAL_GRADIENT = 1e-7
-"""Length of a gradient, relative to the product it comes from, below which it is dropped."""
-
-
 def use_subspace(samples: Samples, m: int) -> bool:
     """Whether subspaces are much smaller than the space."""
-    return samples.dim >= 500 and samples.dim >= 8 * m
+    return samples.dim >= 500 and samples.dim >= 12 * m
 
 
-def largest_subspace(samples: Samples, m: int) -> int:
-    """Dimensions kept before a subspace is cut back: more where it has to find the last digits by itself."""
-    return 4 * m if finish_in_whole_space(samples) else max(5 * m, min(8 * m, 720))
+def largest_subspace(m: int) -> int:
+    """Dimensions kept before a subspace is cut back: room to build up, bounded where m is large already."""
+    return max(5 * m, min(8 * m, 720))
 
 
 def shift(samples: Samples) -> float:
@@ -43,3 +39,11 @@ def finish_in_whole_space(samples: Samples) -> bool:
 def factorise_total_scatter(samples: Samples) -> bool:
     """Whether a Cholesky factor of a features × features matrix is affordable, in memory (288 MB) and time."""
     return samples.dim <= 6000 and samples.dim < len(samples.labels)
+
+
+def real_gradient(samples: Samples) -> float:
+    """Length of a gradient, relative to the product it comes from, below which it is taken for rounding error.
+
+    Without a preconditioner short ones do not matter, and what they would bring in from outside of the row space does.
+    """
+    return 1e-10 if factorise_total_scatter(samples) else 1e-7

@@ -101,10 +101,10 @@ def _next_subspace(
     m = U.shape[1]
     surrogate = objective.surrogate(point)
     block, grown = point.W, []
-    if Q.shape[1] + depth * m > plan.largest_subspace(objective.samples, m):
+    if Q.shape[1] + depth * m > plan.largest_subspace(m):
         M = surrogate.centers @ Q
         A = inside.gram(surrogate.w - surrogate.pull) - (M.T * surrogate.totals) @ M
-        keep = enlarge(U, eigen.smallest(A, 2 * m))[:, : 2 * m]
+        keep = enlarge(U, eigen.smallest(A, 2 * m)[:, m:])
         Q, Y, U = Q @ keep, Y @ keep, keep.T @ U
     basis = Q
     for _ in range(depth):
@@ -112,7 +112,10 @@ def _next_subspace(
         outside = gradient - basis @ (basis.T @ gradient)
         # Rounding errors of the product know no row space, outside of which every direction costs nothing; they must
         # stay far below what is kept.
-        real = np.linalg.norm(outside, axis=0) > plan.REAL_GRADIENT * np.linalg.norm(gradient, axis=0).max()
+        real = (
+            np.linalg.norm(outside, axis=0)
+            > plan.real_gradient(objective.samples) * np.linalg.norm(gradient, axis=0).max()
+        )
         block = enlarge(basis, T(outside[:, real]))[:, basis.shape[1] :]
         basis = np.hstack([basis, block])
         grown.append(block)

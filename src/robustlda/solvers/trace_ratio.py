@@ -64,5 +64,5 @@ def _solve_in_subspaces(samples: Samples, m: int, tol: float, max_iter: int) -> 
     _, sums = samples.class_sums(samples.weight)
     # Scatter times its inverse: a random block, taken into the row space without favouring its large directions.
     block = inverse(samples.apply(samples.weight, np.random.RandomState(0).standard_normal((samples.dim, m))))
-    W = enlarge(np.zeros((samples.dim, 0)), np.hstack([inverse(sums.T), block]))[:, :m]
+    W = enlarge(enlarge(np.zeros((samples.dim, 0)), inverse(sums.T)), block)[:, :m]
     return subspace.solve(samples, W, Squared(), tol=tol, max_iter=max_iter, precondition=inverse, finish=False)
