@@ -139,7 +139,7 @@ def solve(
     if not np.isfinite(here.J):
         raise ValueError("the starting projection captures nothing of the data; choose another `init`.")
     history, reason = [here.J], f"max_iter={max_iter} was reached"
-    memory, settled = Anderson(metric=np.tile(samples.weight, 2)), False
+    memory, settled, plain_fall = Anderson(metric=np.tile(samples.weight, 2)), False, np.inf
     while len(history) <= max_iter:
         proposal = memory.propose() if accelerate and settled else None
         state = _state(here) if proposal is None else proposal
@@ -148,7 +148,9 @@ def solve(
             memory.record(state, _state(there))
             history.append(there.J)
             fall, here = here.J - there.J, there
-            settled = fall <= _SETTLED * there.J
+            # Steps that grow are leaving a saddle, to which extrapolation would only return.
+            settled = fall <= _SETTLED * there.J and (proposal is not None or fall < plain_fall)
+            plain_fall = fall if proposal is None else plain_fall
             if fall <= tol * there.J:
                 reason = f"J changed by less than tol={tol:g}"
                 break
