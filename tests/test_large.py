@@ -1,12 +1,17 @@
 """Many dimensions, sparse data and acceleration: the same points as the plain algorithm, for less."""
 
+import tracemalloc
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array, hstack, random_array
+from sklearn.exceptions import ConvergenceWarning
 
 import robustlda.samples as storage
 from robustlda import DLE, MMC, RobustLDA, SupervisedLPP, TraceRatioLDA
+from robustlda.estimators import _iterative
 from robustlda.linalg import enlarge, principal_angles
 from robustlda.losses import L12, Squared
 from robustlda.samples import DenseSamples, SparseSamples
@@ -155,11 +160,7 @@ def test_methods_that_need_a_matrix_of_features_say_so():
     ],
 )
 def test_choice_of_form(dim, n, m, expected):
-    class Sizes:
-        labels = np.zeros(n)
-
-    samples = Sizes()
-    samples.dim = dim
+    samples = plan._Sizes(dim, n)
     form = "gram"
     if plan.use_subspace(samples, m):
         form = "subspace, matrix-free"
@@ -168,3 +169,33 @@ def test_choice_of_form(dim, n, m, expected):
         if plan.finish_in_whole_space(samples):
             form = "subspace, then gram"
     assert form == expected
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "c"), [(1000, 50, 3), (20_000, 50, 5), (2000, 400, 10), (1500, 900, 5), (200, 5000, 5), (3000, 3000, 5)]
+)
+@pytest.mark.parametrize("kind", ["float64", "float32", "sparse"])
+def test_memory_is_foreseen_within_a_factor_of_two(n, d, c, kind):
+    rng, y = np.random.default_rng(0), np.arange(n) % c
+    if kind == "sparse":
+        X = random_array((n, d), density=0.01, rng=rng, format="csr")
+    else:
+        X = (rng.normal(size=(n, d)) + 2 * rng.normal(size=(c, d))[y]).astype(kind)
+    model = RobustLDA(max_iter=4, decision=None)
+    tracemalloc.start()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 0.5 < model.estimate_memory(X, y) / peak < 2
+
+
+def test_a_fit_that_cannot_be_held_says_so_before_it_starts(monkeypatch):
+    monkeypatch.setattr(_iterative, "available_memory", lambda: 1e6)
+    with pytest.raises(MemoryError, match=r"takes about 0.\d GB beside the data, but 0.0 GB are free. Use fewer"):
+        RobustLDA().fit(np.random.default_rng(0).normal(size=(5000, 200)), np.arange(5000) % 3)
+
+
+def test_memory_at_hand_is_a_plausible_number():
+    assert 1e8 < _iterative.available_memory() < 1e15

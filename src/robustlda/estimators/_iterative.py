@@ -1,13 +1,19 @@
 """What the two ratio estimators share: they iterate, keep three components per class, and collapse in null space."""
 
+import os
 import warnings
 from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 
 from robustlda.estimators._base import DiscriminantProjection
 from robustlda.linalg import Array
-from robustlda.samples import Samples
+from robustlda.samples import SMALL, Samples
+from robustlda.solvers import plan
 from robustlda.solvers._result import SolverResult
 
 
@@ -20,6 +26,39 @@ class RatioProjection(DiscriminantProjection):
 
     def _default_components(self, n_classes: int) -> int:
         return 3 * n_classes
+
+    def estimate_memory(self, X: Any, y: Any = None) -> int:
+        """Bytes that `fit` will need beside X, to within a factor of two.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples; only shape, precision and storage are looked at.
+        y : array-like of shape (n_samples,), default=None
+            Class labels, which set the number of components if `n_components` does not; ten classes are assumed
+            without them.
+
+        Returns
+        -------
+        n_bytes : int
+        """
+        n, d = X.shape
+        classes = 10 if y is None else len(np.unique(np.asarray(y)))
+        m = self.n_components or min(self._default_components(classes), n - 1, d)
+        sparse = issparse(X) and n * d > SMALL
+        itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
+        return plan.memory(n, d, m, itemsize=itemsize, sparse=sparse)
+
+    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
+        X, labels, weight = super()._check_data(X, y, sample_weight)
+        needed, free = self.estimate_memory(X, labels), available_memory()
+        if needed > free:
+            raise MemoryError(
+                f"Fitting {X.shape[0]} samples of {X.shape[1]} features takes about {needed / 1e9:.1f} GB beside the "
+                f"data, but {free / 1e9:.1f} GB are free. Use fewer components, float32 data or a reduction such as "
+                "TruncatedSVD."
+            )
+        return X, labels, weight
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -49,3 +88,16 @@ class RatioProjection(DiscriminantProjection):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+
+def available_memory() -> float:
+    """Bytes that can be had without swapping, as far as the system tells; infinite where it does not."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError):
+        pass
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return float("inf")

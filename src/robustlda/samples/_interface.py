@@ -20,6 +20,8 @@ class Samples(Protocol):
     squared_norms: Array
 
     @property
+    def n_samples(self) -> int: ...
+    @property
     def rank(self) -> int:
         """Rank of the samples, or the best bound known."""
         ...

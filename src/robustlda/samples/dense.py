@@ -33,6 +33,10 @@ class _Rows:
     squared_norms: Array
 
     @property
+    def n_samples(self) -> int:
+        return len(self.labels)
+
+    @property
     def rank(self) -> int:
         return self.dim
 

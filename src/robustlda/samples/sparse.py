@@ -40,6 +40,10 @@ class SparseSamples:
             self._rank = self.dim = d if self._basis is None else self._basis.shape[1]
 
     @property
+    def n_samples(self) -> int:
+        return len(self.labels)
+
+    @property
     def rank(self) -> int:
         return self._rank
 

@@ -7,13 +7,30 @@
   by `samples.DenseSamples`; then one of the above.
 """
 
-from robustlda.samples import Samples
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class Sizes(Protocol):
+    """All that a plan depends on: the dimension of the working space and the number of samples."""
+
+    @property
+    def dim(self) -> int: ...
+    @property
+    def n_samples(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    dim: int
+    n_samples: int
+
 
 HANDOVER = 3e-3
 """Relative fall of J per cycle below which a subspace has done its work where the whole space is affordable."""
 
 
-def use_subspace(samples: Samples, m: int) -> bool:
+def use_subspace(samples: Sizes, m: int) -> bool:
     """Whether subspaces are much smaller than the space."""
     return samples.dim >= 500 and samples.dim >= 12 * m
 
@@ -23,7 +40,7 @@ def largest_subspace(m: int) -> int:
     return max(5 * m, min(8 * m, 720))
 
 
-def shift(samples: Samples) -> float:
+def shift(samples: Sizes) -> float:
     """τ of the preconditioner, relative to the largest eigenvalue of S_t.
 
     Small where directions of little scatter have to be told apart, large where the whole space will do that.
@@ -31,19 +48,33 @@ def shift(samples: Samples) -> float:
     return 1e-2 if finish_in_whole_space(samples) else 1e-4
 
 
-def finish_in_whole_space(samples: Samples) -> bool:
+def finish_in_whole_space(samples: Sizes) -> bool:
     """Whether a few eigenproblems of the whole space are cheaper than the many cycles they replace."""
     return samples.dim <= 1500
 
 
-def factorise_total_scatter(samples: Samples) -> bool:
+def factorise_total_scatter(samples: Sizes) -> bool:
     """Whether a Cholesky factor of a features × features matrix is affordable, in memory (288 MB) and time."""
-    return samples.dim <= 6000 and samples.dim < len(samples.labels)
+    return samples.dim <= 6000 and samples.dim < samples.n_samples
 
 
-def real_gradient(samples: Samples) -> float:
+def real_gradient(samples: Sizes) -> float:
     """Length of a gradient, relative to the product it comes from, below which it is taken for rounding error.
 
     Without a preconditioner short ones do not matter, and what they would bring in from outside of the row space does.
     """
     return 1e-10 if factorise_total_scatter(samples) else 1e-7
+
+
+def memory(n: int, d: int, m: int, *, itemsize: int = 8, sparse: bool = False) -> int:
+    """Bytes a fit needs at its peak beside the data it is given, to within a factor of two."""
+    small = 8 * (40 * n + 4 * n * m)  # lengths and weights with the iterates kept for extrapolation; coordinates
+    if not sparse and d >= n:
+        return small + int(3.2 * n * d * itemsize) + memory(n, n - 1, m, itemsize=itemsize)
+    sizes = _Sizes(d, n)
+    total = small + (0 if sparse else 3 * min(n * d, 1 << 22) * itemsize)  # blocks of rows
+    if use_subspace(sizes, m):
+        total += 5 * 8 * (n + d) * largest_subspace(m)
+    if not use_subspace(sizes, m) or factorise_total_scatter(sizes):
+        total += int(3.5 * 8 * d**2)
+    return total
