@@ -78,6 +78,17 @@ def test_subspaces_descend_to_a_stationary_point_as_low_as_the_plain_one():
         assert result.n_iter < plain.n_iter
 
 
+def test_a_subspace_that_is_already_right_is_left_alone():
+    rng = np.random.default_rng(0)
+    X = np.zeros((900, 700))  # nothing varies beyond the first six coordinates
+    X[:, :6] = rng.normal(size=(900, 6)) * 10
+    samples, W = held(csr_array(X), np.arange(900) % 3, SparseSamples), np.eye(700, 3)
+    samples._basis, samples.dim = None, 700
+    result = subspace.solve(samples, W, L12(), tol=0, max_iter=8, precondition=lambda R: R, finish=False)
+    assert (np.diff(result.history) <= 0).all()
+    assert_allclose(result.W[6:], 0, atol=1e-7)
+
+
 def test_trace_ratio_in_subspaces_reaches_the_global_optimum():
     samples = held(*make(900, 700, 5, decay=0.99))
     exact = trace_ratio.solve(samples, 15)

@@ -63,8 +63,8 @@ def solve(
             inside, U, loss, exponent=exponent, tol=inner_tol, max_iter=_INNER, centers=M, accelerate=False
         )
         point = reweighted.Objective(inside, loss, exponent).at(inner.W, inner.centers)
-        history.append(point.J)
-        fall = (history[-2] - point.J) / point.J
+        history.append(min(point.J, history[-1]))  # a change of basis may cost the last digit
+        fall = (history[-2] - history[-1]) / point.J
         whole = reweighted.Point(
             Q @ inner.W, inner.centers @ Q.T, point.within, point.residual, point.N, point.g, point.J
         )
@@ -100,26 +100,24 @@ def _next_subspace(
     """The subspace with the gradient added, the coordinates of samples, frame and centres in it."""
     m = U.shape[1]
     surrogate = objective.surrogate(point)
-    block, grown = point.W, []
     if Q.shape[1] + depth * m > plan.largest_subspace(m):
         M = surrogate.centers @ Q
         A = inside.gram(surrogate.w - surrogate.pull) - (M.T * surrogate.totals) @ M
         keep = enlarge(U, eigen.smallest(A, 2 * m)[:, m:])
         Q, Y, U = Q @ keep, Y @ keep, keep.T @ U
-    basis = Q
+    basis, block = Q, point.W
     for _ in range(depth):
         gradient = objective.apply(surrogate, block)
         outside = gradient - basis @ (basis.T @ gradient)
         # Rounding errors of the product know no row space, outside of which every direction costs nothing; they must
         # stay far below what is kept.
-        real = (
-            np.linalg.norm(outside, axis=0)
-            > plan.real_gradient(objective.samples) * np.linalg.norm(gradient, axis=0).max()
-        )
+        noise = plan.real_gradient(objective.samples) * np.linalg.norm(gradient, axis=0).max()
+        real = np.linalg.norm(outside, axis=0) > noise
+        if not real.any():
+            break
         block = enlarge(basis, T(outside[:, real]))[:, basis.shape[1] :]
         basis = np.hstack([basis, block])
-        grown.append(block)
-    new = np.hstack(grown)
+    new = basis[:, Q.shape[1] :]
     Y = np.hstack([Y, objective.samples.project(new)])
     U = np.vstack([U, np.zeros((new.shape[1], m))])
     return basis, Y, U, surrogate.centers @ basis
