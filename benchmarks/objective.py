@@ -1,0 +1,25 @@
+"""What a competitor is judged by: the objective its projection attains, and what it took to get there."""
+
+from typing import Any
+
+import numpy as np
+
+from robustlda.losses import L12
+from robustlda.samples import hold
+from robustlda.samples.center import mean
+from robustlda.solvers.reweighted import Objective
+
+
+def score(X: Any, y: np.ndarray, components: np.ndarray) -> tuple[float, float]:
+    """J with the best centres for these components, and the relative gradient; no solver marks its own work."""
+    classes, labels = np.unique(y, return_inverse=True)
+    weight = np.ones(len(y))
+    samples = hold(X, labels, weight, mean(X, weight), len(classes))
+    objective = Objective(samples, L12())
+    point = objective.start(samples.lower(components))
+    for _ in range(200):
+        better = objective.at(point.W, objective.surrogate(point).centers)
+        if point.J - better.J <= 1e-10 * point.J:
+            break
+        point = better
+    return point.J, objective.stationarity(point)

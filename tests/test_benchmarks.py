@@ -1,0 +1,49 @@
+"""The benchmark runs, and its competitors solve the problem it says they solve."""
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.objective import score
+from benchmarks.solvers import SOLVERS
+
+
+@pytest.fixture(scope="module", params=[(150, 20), (40, 90)], ids=["tall", "wide"])
+def problem(request):
+    n, d = request.param
+    rng, y = np.random.default_rng(0), np.arange(n) % 3
+    return rng.normal(size=(n, d)) + 2 * rng.normal(size=(3, d))[y], y
+
+
+def test_textbook_and_ours_reach_the_same_objective(problem):
+    X, y = problem
+    values = {
+        name: score(X, y, SOLVERS[name].run(X, y)[0])[0]
+        for name in ("textbook NumPy", "robustlda, plain steps", "robustlda")
+    }
+    assert values["robustlda, plain steps"] == pytest.approx(values["textbook NumPy"], rel=1e-6)
+    assert values["robustlda"] <= values["textbook NumPy"] * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_every_competitor_runs_or_says_why_not(problem, name):
+    X, y = problem
+    assert SOLVERS[name].skip(X) == ""
+    assert SOLVERS[name].run(X, y)[1] >= 1
+
+
+def test_command_writes_a_row_per_case(paper_data, tmp_path):
+    paper_data("vehicle")
+    from conftest import DATA
+
+    command = [sys.executable, "-m", "benchmarks", "--data-dir", str(DATA), "--data", "vehicle", "--repeats", "1"]
+    command += ["--solvers", "robustlda;scikit-learn LDA, svd", "--out", str(tmp_path)]
+    subprocess.run(command, check=True, cwd=Path(__file__).parents[1], capture_output=True, timeout=120)
+    with (tmp_path / "benchmarks.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["solver"] for row in rows] == ["robustlda", "scikit-learn LDA, svd"]
+    assert float(rows[0]["J"]) < 0.9812
