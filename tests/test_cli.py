@@ -27,6 +27,15 @@ def test_help_needs_no_heavy_import():
     assert "compare" in CliRunner().invoke(cli, ["--help"]).output
 
 
+def test_help_names_every_method_and_data_set():
+    from robustlda.datasets.catalogue import CATALOGUE
+    from robustlda.experiments.methods import METHODS
+
+    words = CliRunner().invoke(cli, ["compare", "--help"]).output.replace(",", " ").split()
+    assert set(METHODS) <= set(words)
+    assert set(CATALOGUE) <= set(words + [word.rstrip(";.") for word in words])
+
+
 def test_compare_writes_table_csv_and_figure(tmp_path):
     result = call(
         "compare",
@@ -59,7 +68,9 @@ def test_compare_writes_table_csv_and_figure(tmp_path):
         (["compare", "--noise", "lots"], "'lots' is not a list of percentages"),
         (["compare", "--noise", "0,120"], "must be at least 0 and below 100"),
         (["compare", "--folds", "1"], "is not in the range 2<=x<=20"),
-        (["compare", "wine", "--out", "/proc/none"], "/proc/none"),
+        (["compare", "wine", "--out", "/proc/none"], "Nothing can be written to /proc/none"),
+        (["compare", "wine", "--jobs", "0"], "--jobs 0 leaves nobody to do the work"),
+        (["compare", "wine", "--seed", "-1"], "'--seed': -1 is not in the range"),
         (["conquer"], "No such command 'conquer'"),
     ],
 )

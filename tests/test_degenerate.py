@@ -175,7 +175,7 @@ def test_units_beyond_the_arithmetic_are_refused(kind, scale, dtype):
 
 def test_too_few_iterations_warn_with_what_to_raise():
     X, y = blobs(n=60, d=8, c=3, gap=1)
-    with pytest.warns(ConvergenceWarning, match=r"max_iter=1 iterations .* raise max_iter"):
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=1 iterations, while the objective .* Raise max_iter"):
         model = RobustLDA(2, max_iter=1, tol=1e-12, init="random", random_state=0).fit(X, y)
     assert model.stop_reason_ == "max_iter=1 was reached"
 
@@ -208,6 +208,10 @@ BAD = {
         "exponent=1.5 must lie between 1 and 1 with loss",
     ),
     "init": ({"init": "zeros"}, {}, "init='zeros' must be one of 'trace_ratio'"),
+    "n_components type": ({"n_components": True}, {}, "n_components=True must be a whole number"),
+    "exponent type": ({"exponent": "two"}, {}, "exponent='two' must lie between 1 and 2"),
+    "priors type": ({"priors": "uniform"}, {}, "priors='uniform' must be 2 numbers with sum 1"),
+    "init scalar": ({"init": -1}, {}, r"init has shape \(\), but"),
     "solver": ({"solver": "fast"}, {}, "solver='fast' must be 'auto' or 'plain'"),
     "init shape": ({"n_components": 2, "init": np.eye(3)}, {}, r"init has shape \(3, 3\), but .* \(2, 5\)"),
     "init rank": ({"n_components": 2, "init": np.ones((2, 5))}, {}, "linearly dependent"),

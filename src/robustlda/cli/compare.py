@@ -25,7 +25,7 @@ def _shares(ctx: click.Context, param: click.Parameter, value: str) -> tuple[flo
 
 @click.command()
 @click.argument("datasets", nargs=-1, metavar="[DATASET]...")
-@click.option("--methods", default="all", show_default=True, help="Comma-separated names, or all.")
+@click.option("--methods", default="all", show_default=True, help="Comma-separated names from the lists above.")
 @click.option(
     "--noise", callback=_shares, default="0,10,20,30,40,50", show_default=True, help="Percentages of wrong labels."
 )
@@ -46,9 +46,15 @@ def _shares(ctx: click.Context, param: click.Parameter, value: str) -> tuple[flo
 @click.option(
     "--folds", type=click.IntRange(2, 20), default=5, show_default=True, help="Folds of the cross-validation."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of folds and flips.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of folds and flips.")
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 uses every core.")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=".", help="Folder for the results.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=".",
+    show_default=True,
+    help="Folder for the results, made if need be.",
+)
 def compare(
     datasets: tuple[str, ...],
     methods: str,
@@ -63,7 +69,12 @@ def compare(
     """Compare methods as more and more training labels are wrong.
 
     DATASET is one or more of digits, wine, breast_cancer, iris; without it, the first three. Every method meets the
-    same folds and the same wrong labels; test labels are clean. Writes comparison.csv and comparison.png.
+    same folds and the same wrong labels; test labels are clean. Writes comparison.csv and comparison.png, over those of
+    an earlier run in the same folder.
+
+    \b
+    1-NN votes after a projection:   rlda_1nn trlda_1nn lda_1nn lpp_1nn mmc_1nn dle_1nn pca_1nn, knn (no projection)
+    The method decides by itself:    rlda trlda svm lda shrunk_lda knn_tuned mcd_lda logistic confident
     """
     from rich.console import Console
 
@@ -78,6 +89,8 @@ def compare(
     names = [name for name in names if name not in missing]
     if not names:
         raise ValueError(f"{methods} needs {', '.join(map(str, missing.values()))}, which is not installed.")
+    if jobs == 0:
+        raise ValueError("--jobs 0 leaves nobody to do the work; use 1, or -1 for every core.")
     writable_directory(out)
     console = Console(highlight=False)
     units = protocol.plan(chosen, names, noise, folds=folds, kind=kind, reference=reference, seed=seed)
@@ -127,13 +140,16 @@ def _table(dataset: str, names: Sequence[str], noise: Sequence[float], rows: "Se
     from rich.table import Table
 
     from robustlda.datasets import catalogue
+    from robustlda.experiments.figures import AXIS
     from robustlda.experiments.methods import METHODS
     from robustlda.experiments.tables import means
 
     mean = means(rows)
     best = {level: max((mean.get((dataset, n), {}).get(level, 0) for n in names), default=0) for level in noise}
     table = Table(
-        title=f"\n{catalogue.find(dataset).title}: mean accuracy by contamination of the training data",
+        title=f"\n{catalogue.find(dataset).title}: mean accuracy",
+        caption=f"by {AXIS[rows[0].kind]}; best of a column in green",
+        caption_justify="left",
         title_justify="left",
         title_style="bold",
         box=box.SIMPLE_HEAD,

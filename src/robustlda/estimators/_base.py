@@ -51,7 +51,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
     def _most_components(self, samples: Samples) -> tuple[int, str]:
         """The largest dimension that may be asked for, and why."""
         rank = samples.rank
-        return max(rank - 1, 1), f"be below the rank of the centred data, which is {rank}"
+        return max(rank - 1, 1), f"be below the rank of the centred data, which is {rank}, to leave a choice"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the projection, and the class model in it.
@@ -85,7 +85,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         return self
 
     def _check_parameters(self) -> None:
-        if self.n_components is not None and not (isinstance(self.n_components, Integral) and self.n_components >= 1):
+        if self.n_components is not None and not _is_whole(self.n_components):
             raise ValueError(f"n_components={self.n_components!r} must be a whole number of at least 1, or None.")
         if self.decision not in DECISIONS:
             raise ValueError(f"decision={self.decision!r} must be one of {', '.join(map(repr, DECISIONS))}.")
@@ -102,7 +102,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         self.classes_, labels = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least 2 classes, but y holds only one class: {self.classes_[0]!r}."
+                f"{type(self).__name__} needs at least 2 classes, but y holds only one class: {self.classes_[0]}."
             )
         if self.priors is not None:
             _check_priors(self.priors, len(self.classes_))
@@ -125,7 +125,8 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         most, bound = self._most_components(samples)
         if self.n_components > most:
             raise ValueError(
-                f"n_components={self.n_components} must {bound}. Use n_components={most} or fewer, or None."
+                f"n_components={self.n_components} must {bound}. "
+                f"Use n_components={most} or fewer, or None for the default."
             )
         return int(self.n_components)
 
@@ -217,7 +218,15 @@ def _checked_weight(sample_weight: Any, n: int) -> Array:
     return weight
 
 
+def _is_whole(value: Any) -> bool:
+    """Whether the value is a whole number of at least 1; True is not meant as one."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
 def _check_priors(priors: Any, n_classes: int) -> None:
-    priors = np.asarray(priors, float)
+    try:
+        priors = np.asarray(priors, float)
+    except (TypeError, ValueError):
+        raise ValueError(f"priors={priors!r} must be {n_classes} numbers with sum 1, or None.") from None
     if priors.shape != (n_classes,) or (priors < 0).any() or not np.isclose(priors.sum(), 1):
         raise ValueError(f"priors must be {n_classes} non-negative numbers with sum 1, one for each class.")

@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from numbers import Integral, Real
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 
-from robustlda.estimators._base import DiscriminantProjection
+from robustlda.estimators._base import DiscriminantProjection, _is_whole
 from robustlda.linalg import Array
 from robustlda.samples import SMALL, Samples
 from robustlda.solvers import plan
@@ -62,7 +62,7 @@ class RatioProjection(DiscriminantProjection):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not (isinstance(self.max_iter, Integral) and self.max_iter >= 1):
+        if not _is_whole(self.max_iter):
             raise ValueError(f"max_iter={self.max_iter!r} must be a whole number of at least 1.")
         if not (isinstance(self.tol, Real) and self.tol >= 0):
             raise ValueError(f"tol={self.tol!r} must be a number of at least 0.")
@@ -83,8 +83,9 @@ class RatioProjection(DiscriminantProjection):
         super()._store(result, samples, center)
         if not result.converged:
             warnings.warn(
-                f"{type(self).__name__} stopped after max_iter={self.max_iter} iterations with a relative gradient of "
-                f"{result.stationarity:.1e}; raise max_iter, or tol={self.tol:g}.",
+                f"{type(self).__name__} stopped after max_iter={self.max_iter} iterations, while the objective still "
+                f"changed by more than tol={self.tol:g} (relative gradient {result.stationarity:.1e}). "
+                "Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -1,9 +1,9 @@
 """Discriminant projections from graphs between samples."""
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
-from robustlda.estimators._base import DiscriminantProjection
+from robustlda.estimators._base import DiscriminantProjection, _is_whole
 from robustlda.samples import Samples
 from robustlda.solvers import laplacian
 from robustlda.solvers._result import SolverResult
@@ -186,7 +186,7 @@ class DLE(DiscriminantProjection):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not (isinstance(self.n_neighbors, Integral) and self.n_neighbors >= 1):
+        if not _is_whole(self.n_neighbors):
             raise ValueError(f"n_neighbors={self.n_neighbors!r} must be a whole number of at least 1.")
         if not (isinstance(self.ridge, Real) and self.ridge > 0):
             raise ValueError(f"ridge={self.ridge!r} must be a positive number, for example 1e-3.")

@@ -1,5 +1,6 @@
 """Robust linear discriminant analysis."""
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -25,13 +26,14 @@ class RobustLDA(RatioProjection):
     on centred samples. Lengths are not squared, so that a sample far from its class, an outlier or one with a
     wrong label, pulls less than in classical LDA. :math:`J` never rises from one iteration to the next. A drop-in
     for scikit-learn's ``LinearDiscriminantAnalysis``: transformer and classifier in one, for any number of
-    components, also with more features than samples.
+    components, also with more features than samples. Unlike that one it depends on the units of the features: scale
+    tables first, for example with ``StandardScaler``.
 
     Parameters
     ----------
     n_components : int, default=None
-        Dimension of the projection, below the rank of the data; if None, ``3 * n_classes`` or the whole rank,
-        whichever is less.
+        Dimension of the projection, below the rank of the data; ``3 * n_classes`` if None, or where that exceeds the
+        rank the whole space, of which the projection is then a rotation.
     loss : {"l12", "squared", "lp", "capped", "welsch", "cauchy"} or Loss, default="l12"
         What a length counts for: the length itself in the paper ("l12"); its square, which is trace-ratio LDA; a
         power; or a function that levels off, so that far samples lose all influence. Objects from
@@ -126,7 +128,7 @@ class RobustLDA(RatioProjection):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         most = min(2.0, losses.resolve(self.loss).max_exponent)
-        if not 1 <= self.exponent <= most:
+        if not (isinstance(self.exponent, Real) and 1 <= self.exponent <= most):
             raise ValueError(
                 f"exponent={self.exponent!r} must lie between 1 and {most:g} with loss={self.loss!r}; "
                 "beyond, J may rise."
@@ -154,8 +156,7 @@ class RobustLDA(RatioProjection):
     def _start(self, n_components: int) -> str | Array:
         if isinstance(self.init, str):
             return self.init
-        rows = check_array(self.init, dtype=np.float64, input_name="init")
         expected = (n_components, self.n_features_in_)
-        if rows.shape != expected:
-            raise ValueError(f"init has shape {rows.shape}, but the projection has shape {expected}.")
-        return rows
+        if np.shape(self.init) != expected:
+            raise ValueError(f"init has shape {np.shape(self.init)}, but the projection has shape {expected}.")
+        return check_array(self.init, dtype=np.float64, input_name="init")

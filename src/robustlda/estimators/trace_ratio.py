@@ -25,8 +25,8 @@ class TraceRatioLDA(RatioProjection):
     Parameters
     ----------
     n_components : int, default=None
-        Dimension of the projection, below the rank of the data; if None, ``3 * n_classes`` or the whole rank,
-        whichever is less.
+        Dimension of the projection, below the rank of the data; ``3 * n_classes`` if None, or where that exceeds the
+        rank the whole space, of which the projection is then a rotation.
     decision : {"centroid", None}, default="centroid"
         Rule that predicts in the projected space: robust class centres with one shared scatter, or none, which
         leaves a pure transformer.

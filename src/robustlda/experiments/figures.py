@@ -48,7 +48,7 @@ def accuracy_against_noise(rows: Sequence[Row], path: Path) -> None:
         title = GROUPS[votes].format(reference=reference)
         place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5), "alignment": "left", "frameon": False}
         line[-1].legend(*_first_of_each(line), title=title, fontsize=9, title_fontsize=9, **place)
-        line[0].set_ylabel("accuracy on clean test data")
+        line[0].set_ylabel("accuracy on clean test data\n(mean over folds ± standard error)")
     for ax, dataset in zip(axes[0], names, strict=True):
         ax.set_title(catalogue.find(dataset).title)
     for ax in axes[-1]:

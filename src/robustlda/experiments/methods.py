@@ -68,7 +68,7 @@ def _shrunk_lda() -> Any:
 METHODS = {
     method.name: method
     for method in (
-        # The paper's comparison.
+        # 1-NN votes in the projected space: the paper's comparison, and PCA at the same dimension as a control.
         _voting("rlda_1nn", "rLDA + 1-NN", lambda: RobustLDA(decision=None), "#c0143c"),
         _voting("trlda_1nn", "trLDA + 1-NN", lambda: TraceRatioLDA(decision=None), "#e69f00"),
         _voting("lda_1nn", "LDA + 1-NN", baselines.classical_lda, "#0072b2"),
@@ -76,14 +76,14 @@ METHODS = {
         _voting("mmc_1nn", "MMC + 1-NN", lambda: MMC(decision=None), "#56b4e9"),
         _voting("dle_1nn", "DLE (reconstructed) + 1-NN", lambda: DLE(decision=None), "#cc79a7"),
         _voting("knn", "1-NN", lambda: "passthrough", "#888888"),
-        Method("svm", "SVM, tuned", baselines.TunedSVM, "#000000"),
-        # Our own rule beside it, and the controls the paper lacks.
+        _voting("pca_1nn", "PCA + 1-NN", PrincipalAxes, "#8c564b"),
+        # The method decides by itself.
         Method("rlda", "rLDA", RobustLDA, "#c0143c"),
         Method("trlda", "trLDA", TraceRatioLDA, "#e69f00"),
+        Method("svm", "SVM, tuned", baselines.TunedSVM, "#000000"),
         Method("lda", "LDA", baselines.classical_lda, "#0072b2"),
         Method("shrunk_lda", "LDA, shrunk", _shrunk_lda, "#5e3c99"),
-        _voting("pca_1nn", "PCA + 1-NN", PrincipalAxes, "#8c564b"),
-        Method("knn_tuned", "k-NN, tuned", baselines.TunedNeighbours, "#888888"),
+        Method("knn_tuned", "k-NN, tuned", baselines.TunedNeighbours, "#444444"),
         Method("mcd_lda", "LDA, MCD", baselines.RobustCovarianceLDA, "#7f7f00"),
         Method("logistic", "logistic regression", lambda: LogisticRegression(max_iter=1000), "#4d9221"),
         Method("confident", "confident learning", baselines.ConfidentFilter, "#d95f02", requires="cleanlab"),

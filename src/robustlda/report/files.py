@@ -20,8 +20,11 @@ def replacing(path: Path) -> Iterator[Path]:
 
 def writable_directory(path: Path) -> Path:
     """The directory, made if need be; an OSError before any work if nothing can be written there."""
-    path.mkdir(parents=True, exist_ok=True)
-    probe = path / f".{secrets.token_hex(4)}.part"
-    probe.touch()
-    probe.unlink()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / f".{secrets.token_hex(4)}.part"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise OSError(f"Nothing can be written to {path}: {error.strerror}. Choose another folder.") from error
     return path
