@@ -95,6 +95,7 @@ def compare(
     console = Console(highlight=False)
     units = protocol.plan(chosen, names, noise, folds=folds, kind=kind, reference=reference, seed=seed)
     rows = sorted(_run_with_progress(units, jobs, console), key=lambda row: chosen.index(row.dataset))
+    console.print(f"Mean accuracy on clean test data over {folds} folds, by {figures.AXIS[kind]}:")
     for dataset in chosen:
         console.print(_table(dataset, names, noise, rows))
     for (dataset, method), error in tables.failures(rows).items():
@@ -140,16 +141,13 @@ def _table(dataset: str, names: Sequence[str], noise: Sequence[float], rows: "Se
     from rich.table import Table
 
     from robustlda.datasets import catalogue
-    from robustlda.experiments.figures import AXIS
     from robustlda.experiments.methods import METHODS
     from robustlda.experiments.tables import means
 
     mean = means(rows)
     best = {level: max((mean.get((dataset, n), {}).get(level, 0) for n in names), default=0) for level in noise}
     table = Table(
-        title=f"\n{catalogue.find(dataset).title}: mean accuracy",
-        caption=f"by {AXIS[rows[0].kind]}; best of a column in green",
-        caption_justify="left",
+        title=f"\n{catalogue.find(dataset).title}",
         title_justify="left",
         title_style="bold",
         box=box.SIMPLE_HEAD,
