@@ -135,10 +135,11 @@ def test_documents_are_never_made_dense(monkeypatch):
     assert model.score(X, y) > 0.9
 
 
-def test_more_terms_than_documents_stay_in_the_row_space():
+@pytest.mark.parametrize("start", starts.NAMED)
+def test_more_terms_than_documents_stay_in_the_row_space(start):
     X, y = documents(n=900, d=6000)
     samples = held(X, y, SparseSamples)
-    W = starts.frame("trace_ratio", samples, 12, np.random.RandomState(0))
+    W = starts.frame(start, samples, 12, np.random.RandomState(0))
     result = subspace.solve(samples, W, L12(), tol=1e-4, max_iter=30)
     basis = np.linalg.svd(X.toarray() - X.mean(axis=0), full_matrices=False)[2][:899].T
     assert principal_angles(result.W, basis).max() < 1e-4

@@ -59,7 +59,8 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training samples: an array, a DataFrame of any kind, or a sparse matrix, which is never made dense.
+            Training samples: an array, a DataFrame of any kind, or a sparse matrix, which is not made
+            dense unless that takes less than 32 MB.
         y : array-like of shape (n_samples,)
             Class labels of any type, right or wrong.
         sample_weight : array-like of shape (n_samples,), default=None

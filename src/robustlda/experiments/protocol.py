@@ -28,8 +28,6 @@ from robustlda.datasets.contaminate import contaminate
 from robustlda.experiments import methods
 from robustlda.linalg import Array
 
-NOISE = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
-
 
 @dataclass(frozen=True)
 class Unit:

@@ -46,10 +46,6 @@ class Samples(Protocol):
         """Coordinates Vᵀx_j of every sample, one row each."""
         ...
 
-    def diagonal(self, w: Array) -> Array:
-        """Roughly the diagonal of Σ w_j x_j x_jᵀ: how much each working coordinate varies."""
-        ...
-
     def rows(self, index: Array | slice) -> Array:
         """Some samples themselves, in double or single precision; only graphs, which compare samples, need them."""
         ...

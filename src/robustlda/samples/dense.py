@@ -109,12 +109,6 @@ class _Rows:
         columns = self._to_columns(V)
         return np.concatenate([B @ columns for _, B in self._blocks()])
 
-    def diagonal(self, w: Array) -> Array:
-        squares = sum(w[rows] @ B**2 for rows, B in self._blocks())
-        if self._reduced or self._basis is None:
-            return np.asarray(squares, float)
-        return self._basis.T**2 @ squares
-
     def rows(self, index: Array | slice) -> Array:
         rows = self._X[index] if self._center is None else self._X[index] - self._center
         return rows if self._reduced or self._basis is None else rows @ self._basis

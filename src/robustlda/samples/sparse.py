@@ -4,7 +4,7 @@ With x̃_j = x_j − μ,   x̃ᵀV = xᵀV − μᵀV   and   Σ s_j x̃_j x̃_j
 
 The working space is the feature space, or, where there are few features, the span of the rows in it. In many
 dimensions directions in which no sample differs from the mean are not removed but never entered: whatever a solver
-builds from `apply` and `class_sums` lies in the row space.
+builds from `apply` and `class_sums` lies in the row space, and `lower` takes what comes from elsewhere into it.
 """
 
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import qr
 from scipy.sparse import csc_array, csr_array
+from scipy.sparse.linalg import LinearOperator, lsmr
 
 from robustlda.linalg import Array
 
@@ -34,7 +35,7 @@ class SparseSamples:
         self.squared_norms = np.where(lengths > 1e-12 * (squares + self._center @ self._center), lengths, 0)
         self._basis: Array | None = None  # of the row space, when narrower than the feature space and worth finding
         self.dim = d
-        self._rank = min(int((self.diagonal(np.ones(n)) > 0).sum()), n - 1)
+        self._rank = min(int((_spread(self._X) > 0).sum()), n - 1)
         if d <= _FEW:
             self._basis = _range(self.gram(np.ones(n)))
             self._rank = self.dim = d if self._basis is None else self._basis.shape[1]
@@ -84,14 +85,6 @@ class SparseSamples:
         Z = self.project(V) * s[:, None]
         return self._from_features(self._X.T @ Z - np.outer(self._center, Z.sum(axis=0)))
 
-    def diagonal(self, w: Array) -> Array:
-        scaled = self._X.multiply(w[:, None])
-        squares = np.asarray(scaled.multiply(self._X).sum(axis=0), float).ravel()
-        sums = np.asarray(scaled.sum(axis=0), float).ravel()
-        variation = squares - 2 * sums * self._center + w.sum() * self._center**2
-        variation = np.where(variation > 1e-12 * squares, variation, 0)
-        return variation if self._basis is None else self._basis.T**2 @ variation
-
     def rows(self, index: Array | slice) -> Array:
         rows = self._X[index].toarray() - self._center
         return rows if self._basis is None else rows @ self._basis
@@ -100,7 +93,21 @@ class SparseSamples:
         return self._to_features(V)
 
     def lower(self, V: Array) -> Array:
-        return self._from_features(V)
+        if self._basis is not None or self.dim <= _FEW:
+            return self._from_features(V)
+        # The nearest point of the row space, X̃ᵀz with the least-squares z, one column at a time.
+        rows = LinearOperator(
+            (self.n_features, self.n_samples),
+            matvec=lambda z: self._X.T @ z - self._center * z.sum(),
+            rmatvec=lambda v: self._X @ v - self._center @ v,
+            dtype=float,
+        )
+        return np.column_stack([rows @ lsmr(rows, v, atol=1e-12, btol=1e-12, maxiter=2000)[0] for v in V.T])
+
+
+def _spread(X: csr_array) -> Array:
+    """Largest minus smallest entry of every column."""
+    return np.asarray((X.max(axis=0) - X.min(axis=0)).toarray(), float).ravel()
 
 
 def _range(G: Array) -> Array | None:
