@@ -93,7 +93,7 @@ FLOORS = {
     "LDA": (baselines.classical_lda(), 0.97),
     "MMC": (MMC(decision=None), 0.96),
     "PCA": (PCA(120), 0.93),
-    "rLDA": (RobustLDA(decision=None), 0.96),
+    "rLDA": (RobustLDA(init="trace_ratio", decision=None), 0.96),
 }
 
 

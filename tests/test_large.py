@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import robustlda.samples as storage
 from robustlda import DLE, MMC, RobustLDA, SupervisedLPP, TraceRatioLDA
 from robustlda.estimators import _iterative
-from robustlda.linalg import enlarge, principal_angles
+from robustlda.linalg import extension, principal_angles
 from robustlda.losses import L12, Squared
 from robustlda.samples import DenseSamples, SparseSamples
 from robustlda.solvers import plan, reweighted, starts, subspace, trace_ratio
@@ -84,7 +84,7 @@ def test_a_subspace_that_is_already_right_is_left_alone():
     X[:, :6] = rng.normal(size=(900, 6)) * 10
     samples, W = held(csr_array(X), np.arange(900) % 3, SparseSamples), np.eye(700, 3)
     samples._basis, samples.dim = None, 700
-    result = subspace.solve(samples, W, L12(), tol=0, max_iter=8, precondition=lambda R: R, finish=False)
+    result = subspace.solve(samples, W, L12(), tol=0, max_iter=8, inverse=lambda R, w: R, finish=False)
     assert (np.diff(result.history) <= 0).all()
     assert_allclose(result.W[6:], 0, atol=1e-7)
 
@@ -99,7 +99,7 @@ def test_enlarging_keeps_a_basis_orthonormal_and_drops_what_adds_nothing():
     rng = np.random.default_rng(0)
     Q = np.linalg.qr(rng.normal(size=(30, 4)))[0]
     V = rng.normal(size=(30, 3))
-    B = enlarge(Q, np.hstack([V, Q[:, :2] + 1e-13, V[:, :1] - V[:, 1:2], np.zeros((30, 1))]))
+    B = np.hstack([Q, extension(Q, np.hstack([V, Q[:, :2] + 1e-13, V[:, :1] - V[:, 1:2], np.zeros((30, 1))]))])
     assert B.shape == (30, 7)
     assert_allclose(B.T @ B, np.eye(7), atol=1e-12)
     assert_allclose(B[:, :4], Q)

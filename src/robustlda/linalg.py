@@ -27,8 +27,8 @@ def orthonormalise(V: Array) -> Array:
     return Q
 
 
-def enlarge(Q: Array, V: Array) -> Array:
-    """Orthonormal Q followed by an orthonormal basis of what V adds to its span; what adds nothing is dropped.
+def extension(Q: Array, V: Array) -> Array:
+    """Orthonormal basis of what V adds to the span of the orthonormal Q; what adds nothing is dropped.
 
     Rounding errors of V must not pass for directions: a column counts only if it is longer than 1e-10 of the longest
     one, and a direction only if it is longer than 1e-6 of the columns it comes from.
@@ -42,7 +42,7 @@ def enlarge(Q: Array, V: Array) -> Array:
         squares, U = np.linalg.eigh(V.T @ V)
         keep = squares > 1e-12
         V = V @ (U[:, keep] / np.sqrt(squares[keep]))
-    return np.hstack([Q, V])
+    return V
 
 
 def fix_signs(components: Array) -> Array:

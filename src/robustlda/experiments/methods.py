@@ -69,7 +69,7 @@ METHODS = {
     method.name: method
     for method in (
         # 1-NN votes in the projected space: the paper's comparison, and PCA at the same dimension as a control.
-        _voting("rlda_1nn", "rLDA + 1-NN", lambda: RobustLDA(decision=None), "#c0143c"),
+        _voting("rlda_1nn", "rLDA + 1-NN", lambda: RobustLDA(init="trace_ratio", decision=None), "#c0143c"),
         _voting("trlda_1nn", "trLDA + 1-NN", lambda: TraceRatioLDA(decision=None), "#e69f00"),
         _voting("lda_1nn", "LDA + 1-NN", baselines.classical_lda, "#0072b2"),
         _voting("lpp_1nn", "supervised LPP + 1-NN", lambda: SupervisedLPP(decision=None), "#009e73"),

@@ -34,8 +34,13 @@ class Samples(Protocol):
         """Σ w_j and Σ w_j x_j over each class."""
         ...
 
-    def gram(self, s: Array) -> Array:
-        """Σ s_j x_j x_jᵀ; s may have either sign."""
+    @property
+    def total_scatter(self) -> Array:
+        """Σ ω_j x_j x_jᵀ with the sample weights ω, formed once."""
+        ...
+
+    def gram(self, s: Array, *, single: bool = False) -> Array:
+        """Σ s_j x_j x_jᵀ; s may have either sign. In `single` precision where that is faster."""
         ...
 
     def apply(self, s: Array, V: Array) -> Array:
@@ -44,6 +49,14 @@ class Samples(Protocol):
 
     def project(self, V: Array) -> Array:
         """Coordinates Vᵀx_j of every sample, one row each."""
+        ...
+
+    def combine(self, Z: Array) -> Array:
+        """Σ_j x_j z_jᵀ: combinations of the samples, one for every column of Z."""
+        ...
+
+    def inner_products(self) -> Array:
+        """x_iᵀx_j for all pairs of samples."""
         ...
 
     def rows(self, index: Array | slice) -> Array:

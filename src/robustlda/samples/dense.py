@@ -10,9 +10,10 @@ The working space is the row space of the centred data, so that no direction wit
 """
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
-from scipy.linalg import qr, svd
+from scipy.linalg import LinAlgError, cholesky, qr, svd
 from scipy.sparse import csc_array
 
 from robustlda.linalg import Array
@@ -84,19 +85,25 @@ class _Rows:
         totals = np.bincount(self.labels, w, self.n_classes)
         return totals, self._from_columns(sums.T).T
 
-    def gram(self, s: Array) -> Array:
-        d = self._X.shape[1]
-        total = np.zeros((d, d))
+    @cached_property
+    def total_scatter(self) -> Array:
+        return self.gram(self.weight)
+
+    def gram(self, s: Array, *, single: bool = False) -> Array:
+        dtype = np.float32 if single else self._X.dtype
+        total = np.zeros((self._X.shape[1],) * 2, np.float32 if single else np.float64)
         for rows, B in self._blocks():
-            scale = np.sqrt(np.abs(s[rows])).astype(B.dtype)[:, None]
+            scale = np.sqrt(np.abs(s[rows]))[:, None]
             for sign in (1, -1):  # a product of a matrix with its own transpose costs half a general one
                 chosen = np.sign(s[rows]) == sign
                 if chosen.any():
-                    R = B[chosen] * scale[chosen]
+                    everything = slice(None) if chosen.all() else chosen
+                    R = np.multiply(B[everything], scale[everything], dtype=dtype, casting="same_kind")
                     total += sign * (R.T @ R)
         if self._reduced or self._basis is None:
             return total
-        return self._basis.T @ total @ self._basis
+        basis = self._basis.astype(total.dtype)
+        return basis.T @ total @ basis
 
     def apply(self, s: Array, V: Array) -> Array:
         columns = self._to_columns(V)
@@ -108,6 +115,15 @@ class _Rows:
     def project(self, V: Array) -> Array:
         columns = self._to_columns(V)
         return np.concatenate([B @ columns for _, B in self._blocks()])
+
+    def combine(self, Z: Array) -> Array:
+        total = np.zeros((self._X.shape[1], Z.shape[1]))
+        for rows, B in self._blocks():
+            total += B.T @ Z[rows].astype(B.dtype, copy=False)
+        return self._from_columns(total)
+
+    def inner_products(self) -> Array:
+        return np.concatenate([self.project(self.rows(rows).T.astype(float)).T for rows, _ in self._blocks()])
 
     def rows(self, index: Array | slice) -> Array:
         rows = self._X[index] if self._center is None else self._X[index] - self._center
@@ -146,16 +162,17 @@ class DenseSamples(_Rows):
         well-conditioned Gram matrix then settles the matter. If it is not, it may still be that one far sample
         drowns the others in it, so the triangular factor decides, which keeps twice the digits.
         """
-        G = self.gram(np.ones(len(self._X)))
-        lengths = np.sqrt(np.diag(G))
+        lengths = np.sqrt(sum(np.einsum("ij,ij->j", B, B, dtype=np.float64) for _, B in self._blocks()))
         constant = lengths <= noise
-        scale = np.where(constant, np.inf, lengths)
-        if not constant.any() and np.linalg.eigvalsh(G / np.outer(scale, scale))[0] > 1e-10:
+        if not constant.any() and _well_conditioned(self.total_scatter, np.finfo(self._X.dtype).eps):
             return None
-        R = np.zeros((0, len(G)))
+        self.__dict__.pop("total_scatter", None)  # if there is a basis, in its coordinates
+        scale = np.where(constant, np.inf, lengths)
+        d = self.n_features
+        R = np.zeros((0, d))
         for _, B in self._blocks():
             (R,) = qr(np.vstack([R, B / scale]), mode="r", check_finite=False)
-            R = R[: len(G)]
+            R = R[:d]
         _, S, Vt = svd(R, check_finite=False)
         null = S <= S[0] * 4 * len(self._X) * np.finfo(self._X.dtype).eps
         if not null.any():
@@ -180,6 +197,19 @@ class RestrictedSamples(_Rows):
 
 def _squared_lengths(Z: Array) -> Array:
     return np.einsum("ij,ij->i", Z, Z, dtype=np.float64)
+
+
+def _well_conditioned(G: Array, eps: float) -> bool:
+    """Whether the columns behind a Gram matrix, brought to unit length, are independent beyond any doubt."""
+    lengths = np.sqrt(np.diag(G))
+    correlation = G / np.outer(lengths, lengths)
+    # A matrix with all eigenvalues above a number stays positive definite without it: a fifth of an eigenproblem.
+    correlation[np.diag_indices(len(G))] -= max(1e-10, 1e3 * eps)
+    try:
+        cholesky(correlation, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return False
+    return True
 
 
 def _row_space(X: Array, noise: float) -> tuple[Array, Array]:

@@ -7,6 +7,7 @@ dimensions directions in which no sample differs from the mean are not removed b
 builds from `apply` and `class_sums` lies in the row space, and `lower` takes what comes from elsewhere into it.
 """
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,11 @@ class SparseSamples:
         sums = (one_per_row @ self._X).toarray() - totals[:, None] * self._center
         return totals, self._from_features(sums.T).T
 
-    def gram(self, s: Array) -> Array:
+    @cached_property
+    def total_scatter(self) -> Array:
+        return self.gram(self.weight)
+
+    def gram(self, s: Array, *, single: bool = False) -> Array:
         scaled = self._X.multiply(s[:, None]).tocsr()
         sums = np.asarray(scaled.sum(axis=0), float).ravel()
         total = (self._X.T @ scaled).toarray().astype(float)
@@ -82,8 +87,20 @@ class SparseSamples:
         return total if self._basis is None else self._basis.T @ total @ self._basis
 
     def apply(self, s: Array, V: Array) -> Array:
-        Z = self.project(V) * s[:, None]
+        return self.combine(self.project(V) * s[:, None])
+
+    def combine(self, Z: Array) -> Array:
         return self._from_features(self._X.T @ Z - np.outer(self._center, Z.sum(axis=0)))
+
+    def inner_products(self) -> Array:
+        n, offsets, columns = self.n_samples, self._X @ self._center, self._X.T.tocsr()
+        K = np.empty((n, n))
+        for start in range(0, n, 500):
+            rows = slice(start, start + 500)
+            K[rows] = (self._X[rows] @ columns).toarray()
+            K[rows] -= offsets[rows, None]
+        K += self._center @ self._center - offsets
+        return K
 
     def rows(self, index: Array | slice) -> Array:
         rows = self._X[index].toarray() - self._center

@@ -7,9 +7,17 @@ from robustlda.linalg import Array
 
 
 def smallest(A: Array, m: int) -> Array:
-    """Eigenvectors of A for its m smallest eigenvalues, in ascending order, as columns."""
-    _, V = eigh(A, subset_by_index=[0, m - 1], check_finite=False)
-    return np.ascontiguousarray(V)
+    """Eigenvectors of A for its m smallest eigenvalues, in ascending order, as columns in double precision."""
+    # LAPACK's divide and conquer, which knows no subsets, is the faster one from a sixth of all vectors on.
+    if 6 * m > len(A):
+        V = eigh(A, driver="evd", check_finite=False)[1][:, :m]
+    else:
+        V = eigh(A, subset_by_index=[0, m - 1], check_finite=False)[1]
+    V = np.ascontiguousarray(V, dtype=np.float64)
+    if A.dtype == np.float32:
+        # Orthonormal to double precision all the same: one step of Newton's method squares the error.
+        V = V @ (1.5 * np.eye(m) - 0.5 * (V.T @ V))
+    return V
 
 
 def largest_generalised(A: Array, B: Array, m: int) -> tuple[Array, Array]:

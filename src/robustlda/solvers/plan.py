@@ -26,8 +26,13 @@ class _Sizes:
     n_samples: int
 
 
-HANDOVER = 3e-3
+HANDOVER = 3e-2
 """Relative fall of J per cycle below which a subspace has done its work where the whole space is affordable."""
+
+
+def single_above(samples: Sizes) -> float:
+    """Relative fall of J above which an eigenproblem is solved in single precision, where that saves half the time."""
+    return 1e-4 if samples.dim >= 150 else float("inf")
 
 
 def use_subspace(samples: Sizes, m: int) -> bool:
@@ -58,6 +63,11 @@ def factorise_total_scatter(samples: Sizes) -> bool:
     return samples.dim <= 6000 and samples.dim < samples.n_samples
 
 
+def factorise_inner_products(samples: Sizes) -> bool:
+    """Whether a Cholesky factor of a samples × samples matrix is affordable, in memory (800 MB) and time."""
+    return samples.n_samples <= min(samples.dim, 10_000)
+
+
 def real_gradient(samples: Sizes) -> float:
     """Length of a gradient, relative to the product it comes from, below which it is taken for rounding error.
 
@@ -74,7 +84,7 @@ def memory(n: int, d: int, m: int, *, itemsize: int = 8, sparse: bool = False) -
     sizes = _Sizes(d, n)
     total = small + (0 if sparse else 3 * min(n * d, 1 << 22) * itemsize)  # blocks of rows
     if use_subspace(sizes, m):
-        total += 5 * 8 * (n + d) * largest_subspace(m)
+        total += 3 * 8 * (n + d) * largest_subspace(m) + (8 * n**2 if factorise_inner_products(sizes) else 0)
     if not use_subspace(sizes, m) or factorise_total_scatter(sizes):
         total += int(3.5 * 8 * d**2)
     return total

@@ -91,10 +91,12 @@ class Objective:
         centers = np.where(alive[:, None], sums / np.where(alive, totals, 1)[:, None], point.centers)
         return Surrogate(w, point.N / (self.exponent * point.g) * D, totals, centers)
 
-    def matrix(self, surrogate: Surrogate) -> Array:
+    def matrix(self, surrogate: Surrogate, *, single: bool = False) -> Array:
         """A itself."""
-        M = surrogate.centers
-        return self.samples.gram(surrogate.w - surrogate.pull) - (M.T * surrogate.totals) @ M
+        A = self.samples.gram(surrogate.w - surrogate.pull, single=single)
+        M = surrogate.centers.astype(A.dtype)
+        A -= (M.T * surrogate.totals.astype(A.dtype)) @ M
+        return A
 
     def apply(self, surrogate: Surrogate, V: Array) -> Array:
         """A·V in one pass, without A."""
@@ -126,6 +128,7 @@ def solve(
     tol: float = 1e-6,
     max_iter: int = 200,
     accelerate: bool = True,
+    single_above: float = np.inf,
     centers: Array | None = None,
 ) -> SolverResult:
     """Descend from W until a step lowers J by no more than `tol`, relative to J.
@@ -133,6 +136,9 @@ def solve(
     With `accelerate`, Anderson's method extrapolates the logarithms of the squared lengths. Any positive lengths give a
     valid matrix A, so no manifold is in the way; a proposal that does not lower J is dropped, at the cost of the
     iteration, and the plain step is taken instead. `history` repeats J there.
+
+    While a step lowers J by more than `single_above`, relative to J, its eigenproblem is solved in single precision: as
+    W is nearly optimal for A, an error of W shows only squared in J, which itself is always in double precision.
     """
     objective = Objective(samples, loss, exponent)
     here = objective.start(W) if centers is None else objective.at(W, centers)
@@ -140,10 +146,11 @@ def solve(
         raise ValueError("the starting projection captures nothing of the data; choose another `init`.")
     history, reason = [here.J], f"max_iter={max_iter} was reached"
     memory, settled, plain_fall = Anderson(metric=np.tile(samples.weight, 2)), False, np.inf
+    single = np.isfinite(single_above)
     while len(history) <= max_iter:
         proposal = memory.propose() if accelerate and settled else None
         state = _state(here) if proposal is None else proposal
-        there = _step(objective, here, None if proposal is None else _lengths(state))
+        there = _step(objective, here, None if proposal is None else _lengths(state), single)
         if there.J <= here.J:
             memory.record(state, _state(there))
             history.append(there.J)
@@ -151,12 +158,15 @@ def solve(
             # Steps that grow are leaving a saddle, to which extrapolation would only return.
             settled = fall <= _SETTLED * there.J and (proposal is not None or fall < plain_fall)
             plain_fall = fall if proposal is None else plain_fall
-            if fall <= tol * there.J:
+            if fall <= tol * there.J and (not single or tol >= single_above):
                 reason = f"J changed by less than tol={tol:g}"
                 break
-        elif proposal is None:
+            single = single and fall > single_above * there.J
+        elif proposal is None and not single:
             reason = "no further descent in working precision"
             break
+        elif proposal is None:
+            single = False
         else:
             memory.forget()
             history.append(here.J)
@@ -165,9 +175,10 @@ def solve(
     return SolverResult(here.W, here.centers, np.array(history), objective.stationarity(here), converged, reason)
 
 
-def _step(objective: Objective, here: Point, lengths: tuple[Array, Array] | None) -> Point:
+def _step(objective: Objective, here: Point, lengths: tuple[Array, Array] | None, single: bool) -> Point:
     surrogate = objective.surrogate(here, lengths)
-    return objective.at(eigen.smallest(objective.matrix(surrogate), here.W.shape[1]), surrogate.centers)
+    A = objective.matrix(surrogate, single=single)
+    return objective.at(eigen.smallest(A, here.W.shape[1]), surrogate.centers)
 
 
 def _state(point: Point) -> Array:

@@ -25,7 +25,8 @@ NAMED = ("trace_ratio", "pca", "random")
 
 def _principal_axes(samples: Samples, m: int) -> Array:
     if not plan.use_subspace(samples, m) or plan.finish_in_whole_space(samples):
-        return eigen.smallest(-samples.gram(samples.weight), m)
+        S = samples.total_scatter
+        return eigen.smallest(-S if np.isinf(plan.single_above(samples)) else -S.astype(np.float32), m)
     total = LinearOperator(
         (samples.dim, samples.dim),
         matmat=lambda V: samples.apply(samples.weight, V),

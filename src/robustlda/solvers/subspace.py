@@ -7,29 +7,69 @@ instead of d, exactly as it would in the whole space. At that point the surrogat
     R = (I − QQᵀ) A W
 
 is the gradient of J that the subspace cannot follow. If it vanishes, W is stationary in the whole space. Otherwise
-the subspace grows by T R, with T ≈ (S_t + τI)⁻¹ to balance directions of large and of small scatter, and the next
-minimum cannot be higher, since W stays in reach. A full subspace is cut back to W and the lowest eigenvectors of A
-in it. No d × d matrix is needed: a cycle costs a few products A·V, of 4·nnz·m operations each, beside work in k
+the subspace grows by T R, with T an inverse of the scatter to balance directions of large and of small scatter, and
+the next minimum cannot be higher, since W stays in reach. A full subspace is cut back to W and the lowest eigenvectors
+of A in it. No d × d matrix is needed: a cycle costs a few products A·V, of 4·nnz·m operations each, beside work in k
 dimensions. This is block Davidson with the eigenproblem replaced by the whole nonlinear problem.
+
+T depends on what can be factorised (`plan`). With few features it is (S_t + τI)⁻¹. With more features than samples,
+K = XXᵀ is invertible, and on the span of the samples the inverse for any weights w comes from the one factor of K:
+
+    (Xᵀ diag(w) X)⁻¹ R = Xᵀ K⁻¹ diag(1/w) K⁻¹ X R.
+
+There classes can be taken apart along directions in which each of them hardly varies, and no other T finds those;
+but a start may also lie where none of them matters, so R itself enters beside T R. With too much of both, T = I.
 
 Where d is moderate the last digits, which lie in many directions of almost no scatter, come cheaper from the whole
 eigenproblem: `plan` decides, and `reweighted.solve` takes over.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from robustlda.linalg import Array, enlarge
+from robustlda.linalg import Array, extension
 from robustlda.losses import Loss
 from robustlda.samples import RestrictedSamples, Samples
 from robustlda.solvers import eigen, plan, reweighted
 from robustlda.solvers._result import SolverResult
 
-Preconditioner = Callable[[Array], Array]
+Inverse = Callable[[Array, Array], Array]
+"""R and weights w to an approximation of (Σ w_j x_j x_jᵀ)⁻¹R, which may leave the weights out."""
 
 _INNER = 10  # steps of Algorithm 2 inside a subspace, which changes before more would pay
+
+
+class _Subspace:
+    """A basis Q and the coordinates Y = XQ of the samples in it, in buffers to which columns are appended."""
+
+    def __init__(self, samples: Samples, capacity: int) -> None:
+        self._samples, self.k, self._capacity = samples, 0, capacity
+        self._Q = np.empty((samples.dim, capacity), order="F")
+        self._Y = np.empty((samples.n_samples, capacity))
+
+    @property
+    def Q(self) -> Array:
+        return self._Q[:, : self.k]
+
+    def inside(self) -> RestrictedSamples:
+        return RestrictedSamples(self._samples, self._Y[:, : self.k])
+
+    def add(self, V: Array) -> Array:
+        """Take the span of V in, as far as there is room; the new basis vectors are returned."""
+        new = extension(self.Q, V)[:, : self._capacity - self.k]
+        columns = slice(self.k, self.k + new.shape[1])
+        self._Q[:, columns], self._Y[:, columns] = new, self._samples.project(new)
+        self.k += new.shape[1]
+        return new
+
+    def reduce(self, keep: Array) -> None:
+        """Leave the span of Q·keep, with orthonormal columns, only."""
+        k = keep.shape[1]
+        self._Q[:, :k], self._Y[:, :k] = self.Q @ keep, self._Y[:, : self.k] @ keep
+        self.k = k
 
 
 def solve(
@@ -40,98 +80,116 @@ def solve(
     exponent: float = 1.0,
     tol: float = 1e-6,
     max_iter: int = 200,
-    precondition: Preconditioner | None = None,
+    inverse: Inverse | None = None,
     finish: bool = True,
 ) -> SolverResult:
     """Descend from W until a cycle lowers J by no more than `tol`, relative to J.
 
     With `finish`, the whole space takes over where that is cheaper for the last digits.
     """
-    m, depth = W.shape[1], 1 if finish and plan.finish_in_whole_space(samples) else 2
-    T = precondition or preconditioner(samples, plan.shift(samples))
+    m, finish = W.shape[1], finish and plan.finish_in_whole_space(samples)
+    inverse = inverse or inverse_scatter(samples, plan.shift(samples))
     objective = reweighted.Objective(samples, loss, exponent)
     totals, sums = samples.class_sums(samples.weight)
-    Q = enlarge(enlarge(W, sums.T), principal_directions(samples, m))
-    Y = samples.project(Q)
-    U, M = np.eye(Q.shape[1], m), sums / totals[:, None] @ Q
-    history = [reweighted.Objective(RestrictedSamples(samples, Y), loss, exponent).at(U, M).J]
+    space = _Subspace(samples, min(plan.largest_subspace(m) + len(sums), samples.dim))
+    for block in (W, sums.T, principal_directions(samples, m)):
+        space.add(block)
+    settings: dict[str, Any] = {"loss": loss, "exponent": exponent}
+    U, M = np.eye(space.k, m), sums / totals[:, None] @ space.Q
+    history = [reweighted.Objective(space.inside(), loss, exponent).at(U, M).J]
     fall, reason = 1.0, f"max_iter={max_iter} was reached"
     while len(history) <= max_iter:
-        inside = RestrictedSamples(samples, Y)
-        inner_tol = max(0.1 * tol, min(1e-3, 0.1 * fall))
+        inside = space.inside()
         inner = reweighted.solve(
-            inside, U, loss, exponent=exponent, tol=inner_tol, max_iter=_INNER, centers=M, accelerate=False
+            inside,
+            U,
+            centers=M,
+            tol=max(0.1 * tol, min(1e-3, 0.1 * fall)),
+            max_iter=_INNER,
+            accelerate=False,
+            single_above=plan.single_above(inside),
+            **settings,
         )
         point = reweighted.Objective(inside, loss, exponent).at(inner.W, inner.centers)
         history.append(min(point.J, history[-1]))  # a change of basis may cost the last digit
         fall = (history[-2] - history[-1]) / point.J
         whole = reweighted.Point(
-            Q @ inner.W, inner.centers @ Q.T, point.within, point.residual, point.N, point.g, point.J
+            space.Q @ inner.W, inner.centers @ space.Q.T, point.within, point.residual, point.N, point.g, point.J
         )
         if fall <= tol:
             reason = f"J changed by less than tol={tol:g}"
             break
-        if finish and fall <= plan.HANDOVER and plan.finish_in_whole_space(samples):
+        if finish and fall <= plan.HANDOVER:
             rest = reweighted.solve(
                 samples,
                 whole.W,
-                loss,
-                exponent=exponent,
+                centers=whole.centers,
                 tol=tol,
                 max_iter=max_iter - len(history) + 1,
-                centers=whole.centers,
+                single_above=plan.single_above(samples),
+                **settings,
             )
             return _joined(history, rest)
-        Q, Y, U, M = _next_subspace(objective, inside, whole, inner.W, Q, Y, T, depth)
+        U, M = _grow(space, objective, whole, inner.W, inverse, blocks=1 if finish else 2)
     converged = not reason.startswith("max_iter")
     return SolverResult(whole.W, whole.centers, np.array(history), objective.stationarity(whole), converged, reason)
 
 
-def _next_subspace(
-    objective: reweighted.Objective,
-    inside: RestrictedSamples,
-    point: reweighted.Point,
-    U: Array,
-    Q: Array,
-    Y: Array,
-    T: Preconditioner,
-    depth: int,
-) -> tuple[Array, Array, Array, Array]:
-    """The subspace with the gradient added, the coordinates of samples, frame and centres in it."""
-    m = U.shape[1]
+def _grow(
+    space: _Subspace, objective: reweighted.Objective, point: reweighted.Point, U: Array, inverse: Inverse, blocks: int
+) -> tuple[Array, Array]:
+    """Add the gradient to the subspace; the coordinates of frame and centres in it are returned."""
+    m, samples = U.shape[1], objective.samples
     surrogate = objective.surrogate(point)
-    if Q.shape[1] + depth * m > plan.largest_subspace(m):
-        M = surrogate.centers @ Q
-        A = inside.gram(surrogate.w - surrogate.pull) - (M.T * surrogate.totals) @ M
-        keep = enlarge(U, eigen.smallest(A, 2 * m)[:, m:])
-        Q, Y, U = Q @ keep, Y @ keep, keep.T @ U
-    basis, block = Q, point.W
-    for _ in range(depth):
+    if space.k + blocks * m > plan.largest_subspace(m):
+        M = surrogate.centers @ space.Q
+        A = space.inside().gram(surrogate.w - surrogate.pull) - (M.T * surrogate.totals) @ M
+        keep = np.hstack([U, extension(U, eigen.smallest(A, 2 * m)[:, m:])])
+        space.reduce(keep)
+        U = keep.T @ U
+    block, both = point.W, plan.factorise_inner_products(samples)
+    for _ in range(1 if both else blocks):
         gradient = objective.apply(surrogate, block)
-        outside = gradient - basis @ (basis.T @ gradient)
+        outside = gradient - space.Q @ (space.Q.T @ gradient)
         # Rounding errors of the product know no row space, outside of which every direction costs nothing; they must
         # stay far below what is kept.
-        noise = plan.real_gradient(objective.samples) * np.linalg.norm(gradient, axis=0).max()
+        noise = plan.real_gradient(samples) * np.linalg.norm(gradient, axis=0).max()
         real = np.linalg.norm(outside, axis=0) > noise
         if not real.any():
             break
-        block = enlarge(basis, T(outside[:, real]))[:, basis.shape[1] :]
-        basis = np.hstack([basis, block])
-    new = basis[:, Q.shape[1] :]
-    Y = np.hstack([Y, objective.samples.project(new)])
-    U = np.vstack([U, np.zeros((new.shape[1], m))])
-    return basis, Y, U, surrogate.centers @ basis
+        outside = outside[:, real]
+        balanced = inverse(outside, surrogate.w)
+        block = space.add(np.hstack([outside, balanced]) if both else balanced)
+    return np.vstack([U, np.zeros((space.k - len(U), m))]), surrogate.centers @ space.Q
 
 
-def preconditioner(samples: Samples, shift: float) -> Preconditioner:
-    """T = (S_t + τI)⁻¹ with τ a multiple of the largest eigenvalue; the identity where the matrix is out of reach."""
-    if not plan.factorise_total_scatter(samples):
-        # Anything else that is cheap, such as a scaling of features, would lead out of the row space.
-        return lambda R: R
-    St = samples.gram(samples.weight)
-    size = _largest(St)
-    factor = cho_factor(St + shift * size * np.eye(len(St)), lower=True, overwrite_a=True, check_finite=False)
-    return lambda R: cho_solve(factor, R, check_finite=False)
+def inverse_scatter(samples: Samples, shift: float) -> Inverse:
+    """T of the module's docstring; `shift` is τ relative to the largest eigenvalue of S_t."""
+    if plan.factorise_total_scatter(samples):
+        factor = _factor(samples.total_scatter.copy(), shift)
+        return lambda R, w: cho_solve(factor, R, check_finite=False)
+    if plan.factorise_inner_products(samples):
+        # Samples that repeat others, and the mean, leave K singular: a touch of τ, whatever the shift.
+        factor = _factor(samples.inner_products(), 1e-8)
+
+        def through_samples(R: Array, w: Array) -> Array:
+            Z = cho_solve(factor, samples.project(R), overwrite_b=True, check_finite=False)
+            # A sample that a redescending loss rejects has no weight; it is to count little, not without bound.
+            Z *= (w.mean() / np.maximum(w, 1e-6 * w.mean()))[:, None]
+            return samples.combine(cho_solve(factor, Z, overwrite_b=True, check_finite=False))
+
+        return through_samples
+    # Anything else that is cheap, such as a scaling of features, would lead out of the row space.
+    return lambda R, w: R
+
+
+def _factor(S: Array, shift: float) -> tuple[Array, bool]:
+    """Cholesky factor of S + τI, in the place of S."""
+    v = np.sqrt(np.diag(S))
+    for _ in range(10):  # the largest eigenvalue to a digit, which is all a shift needs
+        v = S @ (v / np.linalg.norm(v))
+    S[np.diag_indices(len(S))] += shift * np.linalg.norm(v)
+    return cho_factor(S.T, lower=True, overwrite_a=True, check_finite=False)
 
 
 def principal_directions(samples: Samples, m: int) -> Array:
@@ -140,14 +198,6 @@ def principal_directions(samples: Samples, m: int) -> Array:
     for _ in range(2):
         V = samples.apply(samples.weight, np.linalg.qr(V)[0])
     return np.linalg.qr(V)[0]
-
-
-def _largest(S: Array) -> float:
-    """The largest eigenvalue to a digit, which is all a shift needs."""
-    v = np.sqrt(np.diag(S))
-    for _ in range(10):
-        v = S @ (v / np.linalg.norm(v))
-    return float(np.linalg.norm(v))
 
 
 def _joined(history: list[float], rest: SolverResult) -> SolverResult:

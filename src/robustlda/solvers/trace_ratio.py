@@ -13,7 +13,7 @@ Most of W are then directions of very little scatter, and a nearly unshifted inv
 
 import numpy as np
 
-from robustlda.linalg import Array, enlarge
+from robustlda.linalg import Array, extension
 from robustlda.losses import Squared
 from robustlda.samples import Samples
 from robustlda.solvers import eigen, plan, subspace
@@ -25,7 +25,7 @@ def scatters(samples: Samples) -> tuple[Array, Array, Array]:
     """Within-class scatter, total scatter and class means."""
     totals, sums = samples.class_sums(samples.weight)
     means = sums / totals[:, None]
-    St = samples.gram(samples.weight)
+    St = samples.total_scatter
     return St - (means.T * totals) @ means, St, means
 
 
@@ -45,6 +45,9 @@ def solve(samples: Samples, n_components: int, *, tol: float = 1e-12, max_iter: 
         max_iter=max_iter,
     )
     W = result.v
+    if n_components == samples.dim:
+        # The ratio of the whole space is what it is; which rotation of it is found must not hang on rounding.
+        W = eigen.smallest(Sw - result.ratio * St, n_components)
     A = (Sw - result.ratio * St) @ W
     scale = np.vdot(W, Sw @ W) + result.ratio * np.vdot(W, St @ W)
     residual = np.linalg.norm(A - W @ (W.T @ A)) * np.sqrt(n_components) / scale if scale > 0 else 0.0
@@ -60,9 +63,11 @@ def approximate(samples: Samples, n_components: int) -> Array:
 
 
 def _solve_in_subspaces(samples: Samples, m: int, tol: float, max_iter: int) -> SolverResult:
-    inverse = subspace.preconditioner(samples, shift=1e-8)
-    _, sums = samples.class_sums(samples.weight)
+    inverse = subspace.inverse_scatter(samples, shift=1e-8)
+    omega = samples.weight
+    _, sums = samples.class_sums(omega)
     # Scatter times its inverse: a random block, taken into the row space without favouring its large directions.
-    block = inverse(samples.apply(samples.weight, np.random.RandomState(0).standard_normal((samples.dim, m))))
-    W = enlarge(enlarge(np.zeros((samples.dim, 0)), inverse(sums.T)), block)[:, :m]
-    return subspace.solve(samples, W, Squared(), tol=tol, max_iter=max_iter, precondition=inverse, finish=False)
+    block = inverse(samples.apply(omega, np.random.RandomState(0).standard_normal((samples.dim, m))), omega)
+    discriminant = extension(np.zeros((samples.dim, 0)), inverse(sums.T, omega))
+    W = np.hstack([discriminant, extension(discriminant, block)])[:, :m]
+    return subspace.solve(samples, W, Squared(), tol=tol, max_iter=max_iter, inverse=inverse, finish=False)
