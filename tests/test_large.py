@@ -15,7 +15,7 @@ from robustlda.estimators import _iterative
 from robustlda.linalg import extension, principal_angles
 from robustlda.losses import L12, Squared
 from robustlda.samples import DenseSamples, SparseSamples
-from robustlda.solvers import plan, reweighted, starts, subspace, trace_ratio
+from robustlda.solvers import eigen, plan, reweighted, starts, subspace, trace_ratio
 from robustlda.solvers.acceleration import Anderson
 
 
@@ -211,3 +211,60 @@ def test_a_fit_that_cannot_be_held_says_so_before_it_starts(monkeypatch):
 
 def test_memory_at_hand_is_a_plausible_number():
     assert 1e8 < _iterative.available_memory() < 1e15
+
+
+def wide_documents():
+    X, labels = documents(n=300, d=2500)
+    return held(X, labels, SparseSamples), held(X.toarray(), labels)
+
+
+def test_products_with_samples_agree_however_they_are_held():
+    sparse, dense = wide_documents()
+    Z = np.random.default_rng(0).normal(size=(300, 4))
+    assert_allclose(sparse.inner_products(), dense.inner_products(), atol=1e-10)
+    assert_allclose(sparse.combine(Z), dense.lift(dense.combine(Z)), atol=1e-10)
+    assert_allclose(sparse.total_scatter, dense.lift(dense.lift(dense.total_scatter).T), atol=1e-9)
+
+
+def test_the_inverse_through_the_samples_is_the_inverse_on_their_span():
+    sparse, _ = wide_documents()
+    w = np.random.default_rng(0).uniform(0.1, 5, 300)
+    R = sparse.combine(np.random.default_rng(1).normal(size=(300, 3)))
+    found = subspace.inverse_scatter(sparse, 1e-4)(R, w)
+    assert_allclose(sparse.apply(w, found), R, atol=1e-4 * np.abs(R).max())
+
+
+def test_wide_sparse_data_reach_the_plain_minimum():
+    sparse, dense = wide_documents()
+    W = starts.frame("pca", dense, 18, np.random.RandomState(0))
+    plain = reweighted.solve(dense, W, L12(), tol=1e-7, max_iter=2000, accelerate=False)
+    fast = subspace.solve(sparse, dense.lift(W), L12(), tol=1e-7)
+    assert (np.diff(fast.history) <= 0).all()
+    assert fast.n_iter < plain.n_iter
+    assert fast.history[-1] <= plain.history[-1] * (1 + 1e-4)
+    assert_allclose(fast.W.T @ fast.W, np.eye(18), atol=1e-9)
+    assert_allclose(dense.lift(dense.lower(fast.W)), fast.W, atol=1e-6)
+
+
+def test_single_precision_in_early_steps_costs_nothing_in_the_end():
+    samples = held(*make(600, 200, 5, decay=0.98))
+    W = starts.frame("pca", samples, 15, np.random.RandomState(0))
+    double = reweighted.solve(samples, W, L12(), tol=1e-9)
+    mixed = reweighted.solve(samples, W, L12(), tol=1e-9, single_above=1e-4)
+    assert_allclose(mixed.history[-1], double.history[-1], rtol=1e-8)
+    assert (np.diff(mixed.history) <= 0).all()
+    assert_allclose(mixed.W.T @ mixed.W, np.eye(15), atol=1e-12)
+
+
+def test_single_precision_alone_still_gives_orthonormal_vectors():
+    A = make(400, 200, 5)[0]
+    W = eigen.smallest(-(A.T @ A).astype(np.float32), 20)
+    assert_allclose(W.T @ W, np.eye(20), atol=1e-10)
+
+
+def test_a_table_of_doubtful_rank_is_told_from_a_sound_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 8)) * 10.0 ** np.arange(-4, 4)
+    labels = np.arange(100) % 2
+    assert held(X, labels).dim == 8
+    assert held(np.hstack([X, X[:, :3] @ rng.normal(size=(3, 1))]), labels).dim == 8

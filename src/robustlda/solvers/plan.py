@@ -37,7 +37,7 @@ def single_above(samples: Sizes) -> float:
 
 def use_subspace(samples: Sizes, m: int) -> bool:
     """Whether subspaces are much smaller than the space."""
-    return samples.dim >= 500 and samples.dim >= 12 * m
+    return samples.dim >= 500 and samples.dim >= 8 * m
 
 
 def largest_subspace(m: int) -> int:

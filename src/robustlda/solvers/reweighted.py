@@ -146,9 +146,9 @@ def solve(
         raise ValueError("the starting projection captures nothing of the data; choose another `init`.")
     history, reason = [here.J], f"max_iter={max_iter} was reached"
     memory, settled, plain_fall = Anderson(metric=np.tile(samples.weight, 2)), False, np.inf
-    single = np.isfinite(single_above)
+    single, plain_steps, patience = np.isfinite(single_above), 0, 0
     while len(history) <= max_iter:
-        proposal = memory.propose() if accelerate and settled else None
+        proposal = memory.propose() if accelerate and settled and plain_steps >= patience else None
         state = _state(here) if proposal is None else proposal
         there = _step(objective, here, None if proposal is None else _lengths(state), single)
         if there.J <= here.J:
@@ -158,6 +158,7 @@ def solve(
             # Steps that grow are leaving a saddle, to which extrapolation would only return.
             settled = fall <= _SETTLED * there.J and (proposal is not None or fall < plain_fall)
             plain_fall = fall if proposal is None else plain_fall
+            plain_steps, patience = (plain_steps + 1, patience) if proposal is None else (plain_steps, 0)
             if fall <= tol * there.J and (not single or tol >= single_above):
                 reason = f"J changed by less than tol={tol:g}"
                 break
@@ -170,7 +171,8 @@ def solve(
         else:
             memory.forget()
             history.append(here.J)
-            settled = False
+            # Where eigenvectors keep changing places every proposal fails: ask less and less often.
+            settled, plain_steps, patience = False, 0, min(2 * patience + 1, 15)
     converged = not reason.startswith("max_iter")
     return SolverResult(here.W, here.centers, np.array(history), objective.stationarity(here), converged, reason)
 

@@ -17,8 +17,8 @@ K = XXᵀ is invertible, and on the span of the samples the inverse for any weig
 
     (Xᵀ diag(w) X)⁻¹ R = Xᵀ K⁻¹ diag(1/w) K⁻¹ X R.
 
-There classes can be taken apart along directions in which each of them hardly varies, and no other T finds those;
-but a start may also lie where none of them matters, so R itself enters beside T R. With too much of both, T = I.
+Directions in which hardly any sample varies are found by T alone, and those of large scatter sooner without it, so R
+itself enters beside T R. With too many features and samples to factorise anything there is only R.
 
 Where d is moderate the last digits, which lie in many directions of almost no scatter, come cheaper from the whole
 eigenproblem: `plan` decides, and `reweighted.solve` takes over.
@@ -130,15 +130,23 @@ def solve(
                 **settings,
             )
             return _joined(history, rest)
-        U, M = _grow(space, objective, whole, inner.W, inverse, blocks=1 if finish else 2)
+        U, M = _grow(space, objective, whole, inner.W, inverse, 1 if finish else 2)
     converged = not reason.startswith("max_iter")
     return SolverResult(whole.W, whole.centers, np.array(history), objective.stationarity(whole), converged, reason)
 
 
 def _grow(
-    space: _Subspace, objective: reweighted.Objective, point: reweighted.Point, U: Array, inverse: Inverse, blocks: int
+    space: _Subspace,
+    objective: reweighted.Objective,
+    point: reweighted.Point,
+    U: Array,
+    inverse: Inverse | None,
+    blocks: int,
 ) -> tuple[Array, Array]:
-    """Add the gradient to the subspace; the coordinates of frame and centres in it are returned."""
+    """Add one or two blocks of m directions to the subspace; the coordinates of frame and centres in it are returned.
+
+    One is T R. Two are R and T R, or, without T, R and A R: what a second step would find.
+    """
     m, samples = U.shape[1], objective.samples
     surrogate = objective.surrogate(point)
     if space.k + blocks * m > plan.largest_subspace(m):
@@ -146,9 +154,9 @@ def _grow(
         A = space.inside().gram(surrogate.w - surrogate.pull) - (M.T * surrogate.totals) @ M
         keep = np.hstack([U, extension(U, eigen.smallest(A, 2 * m)[:, m:])])
         space.reduce(keep)
-        U = keep.T @ U
-    block, both = point.W, plan.factorise_inner_products(samples)
-    for _ in range(1 if both else blocks):
+        U = np.eye(space.k, m)  # exactly: keepᵀU would double what U lacks in orthonormality at every restart
+    block = point.W
+    for _ in range(blocks if inverse is None else 1):
         gradient = objective.apply(surrogate, block)
         outside = gradient - space.Q @ (space.Q.T @ gradient)
         # Rounding errors of the product know no row space, outside of which every direction costs nothing; they must
@@ -158,13 +166,14 @@ def _grow(
         if not real.any():
             break
         outside = outside[:, real]
-        balanced = inverse(outside, surrogate.w)
-        block = space.add(np.hstack([outside, balanced]) if both else balanced)
+        balanced = [] if inverse is None else [inverse(outside, surrogate.w)]
+        unbalanced = [outside] if inverse is None or blocks == 2 else []
+        block = space.add(np.hstack(unbalanced + balanced))
     return np.vstack([U, np.zeros((space.k - len(U), m))]), surrogate.centers @ space.Q
 
 
-def inverse_scatter(samples: Samples, shift: float) -> Inverse:
-    """T of the module's docstring; `shift` is τ relative to the largest eigenvalue of S_t."""
+def inverse_scatter(samples: Samples, shift: float) -> Inverse | None:
+    """T of the module's docstring, or None; `shift` is τ relative to the largest eigenvalue of S_t."""
     if plan.factorise_total_scatter(samples):
         factor = _factor(samples.total_scatter.copy(), shift)
         return lambda R, w: cho_solve(factor, R, check_finite=False)
@@ -172,15 +181,20 @@ def inverse_scatter(samples: Samples, shift: float) -> Inverse:
         # Samples that repeat others, and the mean, leave K singular: a touch of τ, whatever the shift.
         factor = _factor(samples.inner_products(), 1e-8)
 
+        omega = samples.weight
+
         def through_samples(R: Array, w: Array) -> Array:
-            Z = cho_solve(factor, samples.project(R), overwrite_b=True, check_finite=False)
             # A sample that a redescending loss rejects has no weight; it is to count little, not without bound.
-            Z *= (w.mean() / np.maximum(w, 1e-6 * w.mean()))[:, None]
+            inverse_w = 1 / np.maximum(w, 1e-6 * w.mean())
+            Z = cho_solve(factor, samples.project(R), overwrite_b=True, check_finite=False)
+            # About their mean the samples add up to zero, Xᵀω = 0, and so must what stands for their coordinates.
+            Z -= np.outer(omega, (omega * inverse_w) @ Z) / (omega * inverse_w @ omega)
+            Z *= inverse_w[:, None]
             return samples.combine(cho_solve(factor, Z, overwrite_b=True, check_finite=False))
 
         return through_samples
     # Anything else that is cheap, such as a scaling of features, would lead out of the row space.
-    return lambda R, w: R
+    return None
 
 
 def _factor(S: Array, shift: float) -> tuple[Array, bool]:

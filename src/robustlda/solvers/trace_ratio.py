@@ -67,7 +67,9 @@ def _solve_in_subspaces(samples: Samples, m: int, tol: float, max_iter: int) -> 
     omega = samples.weight
     _, sums = samples.class_sums(omega)
     # Scatter times its inverse: a random block, taken into the row space without favouring its large directions.
-    block = inverse(samples.apply(omega, np.random.RandomState(0).standard_normal((samples.dim, m))), omega)
-    discriminant = extension(np.zeros((samples.dim, 0)), inverse(sums.T, omega))
+    block, centers = samples.apply(omega, np.random.RandomState(0).standard_normal((samples.dim, m))), sums.T
+    if inverse is not None:
+        block, centers = inverse(block, omega), inverse(centers, omega)
+    discriminant = extension(np.zeros((samples.dim, 0)), centers)
     W = np.hstack([discriminant, extension(discriminant, block)])[:, :m]
     return subspace.solve(samples, W, Squared(), tol=tol, max_iter=max_iter, inverse=inverse, finish=False)
