@@ -1,4 +1,8 @@
-"""Run the benchmark: every case in a process of its own, with one BLAS thread, medians of repeats."""
+"""Run the benchmark: every case in a process of its own, with one BLAS thread, medians of repeats.
+
+Writes `benchmarks.csv` (a row per case), `curves.csv` (J against time), `roofline.csv`, and from them `curves.svg` and
+`report.html`. Rows of earlier runs that are not run again stay.
+"""
 
 import argparse
 import csv
@@ -9,88 +13,135 @@ import subprocess
 import sys
 import time
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import median
 
+from benchmarks.page import read, write
+from robustlda.report.files import replacing
+
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 FIELDS = ["data", "n", "d", "solver", "seconds", "iterations", "J", "stationarity", "peak_mb", "note"]
+CURVE = ["data", "solver", "iterations", "seconds", "J"]
+LIMITS = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
+
+Row = dict[str, str]
 
 
-def case(data: str, solver: str, folder: Path, repeats: int) -> dict[str, object]:
+def case(data: str, solver: str, folder: Path, repeats: int) -> Row:
     """One competitor on one data set, measured in this process."""
     from benchmarks.datasets import DATA
     from benchmarks.objective import score
-    from benchmarks.solvers import SOLVERS
+    from benchmarks.solvers import LIMIT, SOLVERS
 
     warnings.simplefilter("ignore")
     X, y = DATA[data].load(folder)
-    row: dict[str, object] = {"data": data, "n": X.shape[0], "d": X.shape[1], "solver": solver}
+    row = {"data": data, "n": str(X.shape[0]), "d": str(X.shape[1]), "solver": solver}
     if reason := SOLVERS[solver].skip(X):
         return {**row, "note": reason}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     seconds = []
     for _ in range(repeats):
         begin = time.perf_counter()
-        components, iterations = SOLVERS[solver].run(X, y)
+        components, iterations = SOLVERS[solver].run(X, y, LIMIT)
         seconds.append(time.perf_counter() - begin)
-    row |= {"seconds": f"{median(seconds):.4f}", "iterations": iterations}
-    row["peak_mb"] = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024
+    row |= {"seconds": f"{median(seconds):.4f}", "iterations": str(iterations)}
+    row["peak_mb"] = str((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
     if components is not None:
         J, stationarity = score(X, y, components)
         row |= {"J": f"{J:.8f}", "stationarity": f"{stationarity:.1e}"}
     return row
 
 
+def curve(data: str, solver: str, folder: Path, repeats: int) -> list[Row]:
+    """J and seconds of runs cut off after more and more iterations, until one ends by itself."""
+    from benchmarks.datasets import DATA
+    from benchmarks.objective import score
+    from benchmarks.solvers import SOLVERS
+
+    warnings.simplefilter("ignore")
+    X, y = DATA[data].load(folder)
+    rows: list[Row] = []
+    if not SOLVERS[solver].iterates or SOLVERS[solver].skip(X):
+        return rows
+    for limit in LIMITS:
+        seconds = []
+        for _ in range(repeats):
+            begin = time.perf_counter()
+            components, iterations = SOLVERS[solver].run(X, y, limit)
+            seconds.append(time.perf_counter() - begin)
+        assert components is not None
+        J, _ = score(X, y, components)
+        values = (data, solver, str(iterations), f"{median(seconds):.4f}", f"{J:.8f}")
+        rows.append(dict(zip(CURVE, values, strict=True)))
+        if iterations < limit:
+            break
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--data-dir", type=Path, default=os.environ.get("ROBUSTLDA_DATA", "."))
     parser.add_argument("--data", default="vehicle,dermatology,yale,orl,coil20,pie", help="comma-separated, or all")
-    parser.add_argument("--solvers", default="all")
+    parser.add_argument("--solvers", default="all", help="separated by semicolons")
+    parser.add_argument("--curves", default="orl,coil20,pie", help="data sets with a curve, or an empty string")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path, default=Path("results/benchmarks"))
-    parser.add_argument("--case", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.case:
-        print(json.dumps(case(*arguments.case, arguments.data_dir, arguments.repeats)))
+    if arguments.one:
+        print(json.dumps(_measure(*arguments.one, arguments.data_dir, arguments.repeats)))
         return
     from benchmarks.datasets import DATA
     from benchmarks.solvers import SOLVERS
 
+    out = arguments.out
+    out.mkdir(parents=True, exist_ok=True)
     names = list(DATA) if arguments.data == "all" else arguments.data.split(",")
     solvers = list(SOLVERS) if arguments.solvers == "all" else arguments.solvers.split(";")
-    path = arguments.out / "benchmarks.csv"
-    rows = {(row["data"], row["solver"]): row for row in _read(path)}
     for data in names:
         for solver in solvers:
-            rows[data, solver] = _in_own_process(data, solver, arguments)
-            _write(path, rows.values())
-            print({name: rows[data, solver].get(name, "") for name in FIELDS[3:]} | {"data": data}, flush=True)
+            (row,) = _in_own_process("case", data, solver, arguments)
+            print(", ".join(f"{name} {row[name]}" for name in FIELDS if row.get(name)), flush=True)
+            _merge(out / "benchmarks.csv", FIELDS, [row], ("data", "solver"))
+    for data in filter(None, arguments.curves.split(",")):
+        for solver in solvers:
+            rows = _in_own_process("curve", data, solver, arguments)
+            _merge(out / "curves.csv", CURVE, [row for row in rows if "J" in row], ("data", "solver"))
+    rows = _in_own_process("roofline", "", "", arguments)
+    _merge(out / "roofline.csv", list(rows[0]), rows, ("pass", "precision"))
+    write(out)
 
 
-def _in_own_process(data: str, solver: str, arguments: argparse.Namespace) -> dict[str, object]:
+def _measure(what: str, data: str, solver: str, folder: Path, repeats: int) -> list[Row]:
+    if what == "roofline":
+        from benchmarks.roofline import measure
+
+        return measure()
+    return [case(data, solver, folder, repeats)] if what == "case" else curve(data, solver, folder, repeats)
+
+
+def _in_own_process(what: str, data: str, solver: str, arguments: argparse.Namespace) -> list[Row]:
     command = [sys.executable, "-m", "benchmarks", "--data-dir", str(arguments.data_dir)]
-    command += ["--repeats", str(arguments.repeats), "--case", data, solver]
+    command += ["--repeats", str(arguments.repeats), "--one", what, data, solver]
     done = subprocess.run(command, env=os.environ | ONE_THREAD, capture_output=True, text=True, check=False)
     if done.returncode:
-        return {"data": data, "solver": solver, "note": done.stderr.strip().splitlines()[-1]}
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+        return [{"data": data, "solver": solver, "note": done.stderr.strip().splitlines()[-1]}]
+    return list(json.loads(done.stdout.splitlines()[-1]))
 
 
-def _read(path: Path) -> list[dict[str, str]]:
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
+def _merge(path: Path, fields: list[str], rows: list[Row], key: Iterable[str]) -> None:
+    """The rows in the place of those with the same key, in a file that is never half-written."""
 
+    def of(row: Row) -> tuple[str, ...]:
+        return tuple(row[name] for name in key)
 
-def _write(path: Path, rows: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".part")
-    with temporary.open("w", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS)
+    new = {of(row) for row in rows}
+    kept = [row for row in read(path) if of(row) not in new]
+    with replacing(path) as target, target.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fields)
         writer.writeheader()
-        writer.writerows(rows)  # type: ignore[arg-type]
-    temporary.replace(path)
+        writer.writerows(kept + rows)
 
 
 if __name__ == "__main__":

@@ -68,6 +68,10 @@ DATA = {
         Data("reuters-all-terms", _text("reuters21578", 0)),
         Data("tdt2-all-terms", _text("tdt2", 0)),
         Data("20newsgroups-all-terms", _text("20newsgroups", 0)),
+        Data("blobs-d250", _blobs(5000, 250)),
+        Data("blobs-d500", _blobs(5000, 500)),
+        Data("blobs-d1000", _blobs(5000, 1000)),
+        Data("blobs-d2000", _blobs(5000, 2000)),
         Data("blobs-100k", _blobs(100_000, 200)),
         Data("blobs-200k", _blobs(200_000, 200)),
     )

@@ -22,7 +22,7 @@ def problem(request):
 def test_textbook_and_ours_reach_the_same_objective(problem):
     X, y = problem
     values = {
-        name: score(X, y, SOLVERS[name].run(X, y)[0])[0]
+        name: score(X, y, SOLVERS[name].run(X, y, 1000)[0])[0]
         for name in ("textbook NumPy", "robustlda, plain steps", "robustlda")
     }
     assert values["robustlda, plain steps"] == pytest.approx(values["textbook NumPy"], rel=1e-6)
@@ -33,7 +33,7 @@ def test_textbook_and_ours_reach_the_same_objective(problem):
 def test_every_competitor_runs_or_says_why_not(problem, name):
     X, y = problem
     assert SOLVERS[name].skip(X) == ""
-    assert SOLVERS[name].run(X, y)[1] >= 1
+    assert SOLVERS[name].run(X, y, 1000)[1] >= 1
 
 
 def test_command_writes_a_row_per_case(paper_data, tmp_path):
@@ -41,9 +41,17 @@ def test_command_writes_a_row_per_case(paper_data, tmp_path):
     from conftest import DATA
 
     command = [sys.executable, "-m", "benchmarks", "--data-dir", str(DATA), "--data", "vehicle", "--repeats", "1"]
-    command += ["--solvers", "robustlda;scikit-learn LDA, svd", "--out", str(tmp_path)]
+    command += ["--solvers", "robustlda;scikit-learn LDA, svd", "--curves", "vehicle", "--out", str(tmp_path)]
     subprocess.run(command, check=True, cwd=Path(__file__).parents[1], capture_output=True, timeout=120)
     with (tmp_path / "benchmarks.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["solver"] for row in rows] == ["robustlda", "scikit-learn LDA, svd"]
     assert float(rows[0]["J"]) < 0.9812
+    with (tmp_path / "curves.csv").open() as file:
+        path = [float(row["J"]) for row in csv.DictReader(file)]
+    assert path == sorted(path, reverse=True)
+    assert len(path) > 2
+    page = (tmp_path / "report.html").read_text()
+    assert "<svg" in page
+    assert "projection, lengths" in page
+    assert sorted(file.suffix for file in tmp_path.iterdir()) == [".csv", ".csv", ".csv", ".html", ".svg"]
