@@ -12,7 +12,7 @@ FIELDS = ["pass", "precision", "gflops", "share_of_gemm"]
 
 
 def measure(n: int = 20_000, d: int = 1000, m: int = 60, repeats: int = 5) -> list[dict[str, str]]:
-    """The passes in both precisions, operations counted as the formulas need; X W alone is what so narrow a GEMM does."""
+    """The passes in both precisions, operations counted as the formulas need; X W alone is a GEMM as narrow."""
     rows = []
     for dtype in (np.float64, np.float32):
         rng = np.random.default_rng(0)
