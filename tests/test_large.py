@@ -14,7 +14,7 @@ from robustlda import DLE, MMC, RobustLDA, SupervisedLPP, TraceRatioLDA
 from robustlda.estimators import _iterative
 from robustlda.linalg import extension, principal_angles
 from robustlda.losses import L12, Squared
-from robustlda.samples import DenseSamples, SparseSamples
+from robustlda.samples import DenseSamples, SparseSamples, dense
 from robustlda.solvers import eigen, plan, reweighted, starts, subspace, trace_ratio
 from robustlda.solvers.acceleration import Anderson
 
@@ -268,3 +268,29 @@ def test_a_table_of_doubtful_rank_is_told_from_a_sound_one():
     labels = np.arange(100) % 2
     assert held(X, labels).dim == 8
     assert held(np.hstack([X, X[:, :3] @ rng.normal(size=(3, 1))]), labels).dim == 8
+
+
+@pytest.mark.parametrize("offset", [0.0, 10.0, 1e6])
+def test_large_tables_are_centred_exactly_wherever_they_lie(monkeypatch, offset):
+    monkeypatch.setattr(dense, "_BLOCK", 1000)
+    X, labels = make(400, 20, 4)
+    far, near = held(X + offset, labels), held(X - X.mean(axis=0), labels)
+    assert (far._late_center is None) == (offset == 1e6)
+    W = starts.frame("pca", near, 5, np.random.RandomState(0))
+    s, M = np.random.default_rng(0).normal(size=400), np.zeros((4, 20))
+    assert_allclose(far.lengths(W, M), near.lengths(W, M), rtol=1e-7)
+    assert_allclose(far.project(W), near.project(W), atol=1e-8)
+    assert_allclose(far.apply(s, W), near.apply(s, W), atol=1e-6)
+
+
+def test_memory_mapped_rows_are_read_in_place(tmp_path, monkeypatch):
+    monkeypatch.setattr(dense, "_BLOCK", 1 << 18)
+    X, labels = make(60_000, 100, 4)
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    tracemalloc.start()
+    model = RobustLDA(decision=None).fit(mapped, labels)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.7 * X.nbytes
+    assert_allclose(model.components_, RobustLDA(decision=None).fit(X, labels).components_, atol=1e-12)

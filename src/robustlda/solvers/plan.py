@@ -32,7 +32,7 @@ HANDOVER = 3e-2
 
 def single_above(samples: Sizes) -> float:
     """Relative fall of J above which an eigenproblem is solved in single precision, where that saves half the time."""
-    return 1e-4 if samples.dim >= 150 else float("inf")
+    return 1e-5 if samples.dim >= 150 else float("inf")
 
 
 def use_subspace(samples: Sizes, m: int) -> bool:
