@@ -16,7 +16,6 @@ from robustlda.linalg import extension, principal_angles
 from robustlda.losses import L12, Squared
 from robustlda.samples import DenseSamples, SparseSamples, dense
 from robustlda.solvers import eigen, plan, reweighted, starts, subspace, trace_ratio
-from robustlda.solvers.acceleration import Anderson
 
 
 def make(n, d, c, seed=0, decay=0.97, gap=1.5):
@@ -51,17 +50,6 @@ def test_acceleration_never_ends_higher_than_plain_steps(n, d, c, m, start):
     assert fast.history[-1] <= plain.history[-1] * (1 + 1e-6)
     assert (np.diff(fast.history) <= 0).all()
     assert fast.n_iter <= plain.n_iter + 3
-
-
-def test_anderson_solves_a_linear_iteration_in_as_many_steps_as_it_has_dimensions():
-    rng = np.random.default_rng(0)
-    A, b = 0.9 * np.linalg.qr(rng.normal(size=(4, 4)))[0], rng.normal(size=4)
-    memory, x = Anderson(np.ones(4), depth=5), np.zeros(4)
-    for _ in range(7):
-        memory.record(x, A @ x + b)
-        proposal = memory.propose()
-        x = A @ x + b if proposal is None else proposal
-    assert_allclose(x, np.linalg.solve(np.eye(4) - A, b), atol=1e-6)
 
 
 def test_subspaces_descend_to_a_stationary_point_as_low_as_the_plain_one():

@@ -55,7 +55,7 @@ class RobustLDA(RatioProjection):
         Class probabilities for the decision; the shares in the training data if None.
     solver : {"auto", "plain"}, default="auto"
         "plain" takes the paper's steps one by one; "auto" reaches the same kind of point in fewer of them, by
-        extrapolation, and in many dimensions by way of small subspaces.
+        longer strides, and in many dimensions by way of small subspaces.
     tol : float, default=1e-6
         Stop when J changes by no more than this, relative to its size.
     max_iter : int, default=200

@@ -78,7 +78,7 @@ def real_gradient(samples: Sizes) -> float:
 
 def memory(n: int, d: int, m: int, *, itemsize: int = 8, sparse: bool = False) -> int:
     """Bytes a fit needs at its peak beside the data it is given, to within a factor of two."""
-    small = 8 * (40 * n + 4 * n * m)  # lengths and weights with the iterates kept for extrapolation; coordinates
+    small = 8 * (40 * n + 4 * n * m)  # lengths, weights and what they are computed from; coordinates
     if not sparse and d >= n:
         return small + int(3.2 * n * d * itemsize) + memory(n, n - 1, m, itemsize=itemsize)
     sizes = _Sizes(d, n)

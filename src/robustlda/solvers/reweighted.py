@@ -28,10 +28,11 @@ from robustlda.losses import Loss
 from robustlda.samples import Samples
 from robustlda.solvers import eigen
 from robustlda.solvers._result import SolverResult
-from robustlda.solvers.acceleration import Anderson
 
 _SMALLEST = 1e-6  # squared length below which lengths are alike to every loss, in units of the data's scale
-_SETTLED = 3e-2  # relative fall of J above which the iteration still changes basins, and is not to be extrapolated
+_RELAXATION = 2.0  # length of an accelerated step, in steps of the plain algorithm
+_SETTLED = 3e-2  # relative fall of J above which the iteration still chooses its basin, and is left to do so
+_NEAR = 10.0  # multiple of the tolerance below which plain steps settle whether J still falls
 
 
 @dataclass(frozen=True)
@@ -131,11 +132,12 @@ def solve(
     single_above: float = np.inf,
     centers: Array | None = None,
 ) -> SolverResult:
-    """Descend from W until a step lowers J by no more than `tol`, relative to J.
+    """Descend from W until a plain step lowers J by no more than `tol`, relative to J.
 
-    With `accelerate`, Anderson's method extrapolates the logarithms of the squared lengths. Any positive lengths give a
-    valid matrix A, so no manifold is in the way; a proposal that does not lower J is dropped, at the cost of the
-    iteration, and the plain step is taken instead. `history` repeats J there.
+    With `accelerate`, the logarithms of the squared lengths go on as far again as the last step took them before they
+    are turned into weights: surrogates bound J from one side, so their steps are short. Any positive lengths give a
+    valid matrix A; a step that does not lower J is dropped, at the cost of the iteration (`history` repeats J there),
+    and a plain one taken instead, after which the stride is shorter.
 
     While a step lowers J by more than `single_above`, relative to J, its eigenproblem is solved in single precision: as
     W is nearly optimal for A, an error of W shows only squared in J, which itself is always in double precision.
@@ -145,34 +147,28 @@ def solve(
     if not np.isfinite(here.J):
         raise ValueError("the starting projection captures nothing of the data; choose another `init`.")
     history, reason = [here.J], f"max_iter={max_iter} was reached"
-    memory, settled, plain_fall = Anderson(metric=np.tile(samples.weight, 2)), False, np.inf
-    single, plain_steps, patience = np.isfinite(single_above), 0, 0
+    single, relaxation = np.isfinite(single_above), _RELAXATION if accelerate else 1.0
+    ahead: tuple[Array, Array] | None = None
     while len(history) <= max_iter:
-        proposal = memory.propose() if accelerate and settled and plain_steps >= patience else None
-        state = _state(here) if proposal is None else proposal
-        there = _step(objective, here, None if proposal is None else _lengths(state), single)
+        there = _step(objective, here, ahead, single)
         if there.J <= here.J:
-            memory.record(state, _state(there))
             history.append(there.J)
-            fall, here = here.J - there.J, there
-            # Steps that grow are leaving a saddle, to which extrapolation would only return.
-            settled = fall <= _SETTLED * there.J and (proposal is not None or fall < plain_fall)
-            plain_fall = fall if proposal is None else plain_fall
-            plain_steps, patience = (plain_steps + 1, patience) if proposal is None else (plain_steps, 0)
-            if fall <= tol * there.J and (not single or tol >= single_above):
-                reason = f"J changed by less than tol={tol:g}"
+            fall = (here.J - there.J) / there.J if there.J > 0 else 0.0
+            if fall <= tol and ahead is None and (not single or tol >= single_above):
+                here, reason = there, f"J changed by less than tol={tol:g}"
                 break
-            single = single and fall > single_above * there.J
-        elif proposal is None and not single:
-            reason = "no further descent in working precision"
-            break
-        elif proposal is None:
+            settling = _NEAR * tol < fall <= _SETTLED
+            ahead = _beyond(here, there, relaxation) if settling and relaxation > 1 else None
+            single = single and fall > single_above
+            here = there
+        elif ahead is not None:
+            history.append(here.J)
+            ahead, relaxation = None, max(1.0, 0.8 * relaxation)
+        elif single:
             single = False
         else:
-            memory.forget()
-            history.append(here.J)
-            # Where eigenvectors keep changing places every proposal fails: ask less and less often.
-            settled, plain_steps, patience = False, 0, min(2 * patience + 1, 15)
+            reason = "no further descent in working precision"
+            break
     converged = not reason.startswith("max_iter")
     return SolverResult(here.W, here.centers, np.array(history), objective.stationarity(here), converged, reason)
 
@@ -183,11 +179,11 @@ def _step(objective: Objective, here: Point, lengths: tuple[Array, Array] | None
     return objective.at(eigen.smallest(A, here.W.shape[1]), surrogate.centers)
 
 
-def _state(point: Point) -> Array:
-    """What is extrapolated: logarithms of the squared lengths, kept finite where a length vanishes."""
-    return np.log(np.concatenate([point.within, point.residual]) + _SMALLEST)
-
-
-def _lengths(state: Array) -> tuple[Array, Array]:
-    within, residual = np.split(np.maximum(np.exp(np.minimum(state, 300)) - _SMALLEST, 0), 2)
-    return within, residual
+def _beyond(here: Point, there: Point, stride: float) -> tuple[Array, Array]:
+    """The squared lengths that lie on the way from here to there, `stride` times as far."""
+    within, residual = (
+        # The logarithm is kept finite where a length vanishes.
+        (after + _SMALLEST) * ((after + _SMALLEST) / (before + _SMALLEST)) ** (stride - 1)
+        for before, after in ((here.within, there.within), (here.residual, there.residual))
+    )
+    return np.maximum(within - _SMALLEST, 0), np.maximum(residual - _SMALLEST, 0)

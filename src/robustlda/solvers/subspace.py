@@ -106,7 +106,6 @@ def solve(
             centers=M,
             tol=max(0.1 * tol, min(1e-3, 0.1 * fall)),
             max_iter=_INNER,
-            accelerate=False,
             single_above=plan.single_above(inside),
             **settings,
         )
