@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.sparse import csr_array, hstack, random_array
+from scipy.sparse import csr_array, hstack
 from sklearn.exceptions import ConvergenceWarning
 
 import robustlda.samples as storage
@@ -26,11 +26,18 @@ def make(n, d, c, seed=0, decay=0.97, gap=1.5):
     return X + 3, labels
 
 
+def scattered(rng, n, d, density):
+    """Uniform numbers in random places; SciPy's own function names its generator by version."""
+    places = rng.choice(n * d, int(density * n * d), replace=False)
+    return csr_array((rng.random(len(places)), np.unravel_index(places, (n, d))), shape=(n, d))
+
+
 def documents(n=3000, d=2500, c=6, seed=0):
     """Sparse counts, with words that prefer a class."""
     rng = np.random.default_rng(seed)
     labels = np.arange(n) % c
-    X = random_array((n, d), density=0.01, rng=rng, data_sampler=lambda size: rng.uniform(0.5, 2, size)).tocsr()
+    X = scattered(rng, n, d, density=0.01)
+    X.data = rng.uniform(0.5, 2, X.nnz)
     topic = csr_array(np.kron(np.eye(c), np.ones((1, 20))))[labels]
     chosen = topic.multiply(rng.random(topic.shape) < 0.3)
     return csr_array(X + hstack([chosen, csr_array((n, d - 20 * c))])), labels
@@ -143,7 +150,7 @@ def test_squared_lengths_in_subspaces_are_the_trace_ratio():
 
 
 def test_methods_that_need_a_matrix_of_features_say_so():
-    X = random_array((300, 30_000), density=0.001, rng=np.random.default_rng(0), format="csr")
+    X = scattered(np.random.default_rng(0), 300, 30_000, density=0.001)
     with pytest.raises(ValueError, match="MMC needs a matrix of features × features, 7 GB for 30000 features"):
         MMC().fit(X, np.arange(300) % 3)
 
@@ -178,7 +185,7 @@ def test_choice_of_form(dim, n, m, expected):
 def test_memory_is_foreseen_within_a_factor_of_two(n, d, c, kind):
     rng, y = np.random.default_rng(0), np.arange(n) % c
     if kind == "sparse":
-        X = random_array((n, d), density=0.01, rng=rng, format="csr")
+        X = scattered(rng, n, d, density=0.01)
     else:
         X = (rng.normal(size=(n, d)) + 2 * rng.normal(size=(c, d))[y]).astype(kind)
     model = RobustLDA(max_iter=4, decision=None)

@@ -103,7 +103,11 @@ def test_every_exact_step_descends(problem, m, power):
     m = min(m, samples.dim)
     objective = reweighted.Objective(samples, loss, exponent)
     here = objective.start(frame(samples, m, rng.integers(1000)))
+    # Where W collapses every class, the lengths are rounding errors of the rows' and their order means nothing.
+    rounding = samples.weight.sum() * loss.value(1e-26 * samples.squared_norms.max() / objective.unit)
     for _ in range(6):
+        if here.N <= rounding:
+            break
         surrogate = objective.surrogate(here)
         W = eigh(objective.matrix(surrogate), subset_by_index=[0, m - 1])[1]
         there = objective.at(W, surrogate.centers)
