@@ -26,7 +26,7 @@ class Solver:
 
 def _ours(**settings: Any) -> Run:
     def run(X: Any, y: np.ndarray, limit: int = LIMIT) -> tuple[np.ndarray | None, int]:
-        model = RobustLDA(decision=None, max_iter=limit, **settings).fit(X, y)
+        model = RobustLDA(decision=None, leverage="free", max_iter=limit, **settings).fit(X, y)
         return model.components_.T, model.n_iter_
 
     return run

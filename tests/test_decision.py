@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.special import softmax
 
 from robustlda.decision import centroid
 
@@ -25,10 +26,8 @@ def test_centres_and_scatter_of_gaussian_classes_are_recovered():
 def test_probabilities_of_gaussian_classes_are_calibrated():
     Z, labels, _, _ = classes(n=20_000)
     rule = centroid.fit(Z[::2], labels[::2], np.ones(10_000), 3)
-    confidence, right = (
-        rule.probabilities(Z[1::2]).max(axis=1),
-        rule.probabilities(Z[1::2]).argmax(axis=1) == labels[1::2],
-    )
+    probability = softmax(rule.scores(None, Z[1::2]), axis=1)
+    confidence, right = probability.max(axis=1), probability.argmax(axis=1) == labels[1::2]
     for low, high in [(0.4, 0.6), (0.6, 0.8), (0.8, 0.95), (0.95, 1.01)]:
         bin = (confidence >= low) & (confidence < high)
         assert abs(confidence[bin].mean() - right[bin].mean()) < 0.05
@@ -51,6 +50,6 @@ def test_fewer_samples_than_components(n):
     labels = np.arange(n) % 2
     Z = rng.normal(size=(n, 10)) + 10 * labels[:, None]
     rule = centroid.fit(Z, labels, np.ones(n), 2)
-    probability = rule.probabilities(Z)
+    probability = softmax(rule.scores(None, Z), axis=1)
     assert np.isfinite(probability).all()
     assert (probability.argmax(axis=1) == labels).all()

@@ -58,3 +58,12 @@ def weighted_median(values: Array, weight: Array) -> float:
     order = np.argsort(values, kind="stable")
     cumulative = np.cumsum(weight[order])
     return float(values[order[np.searchsorted(cumulative, cumulative[-1] / 2)]])
+
+
+def weighted_medians(V: Array, weight: Array) -> Array:
+    """Median of every column, halfway between the two middle values where the weight splits evenly."""
+    order = np.argsort(V, axis=0, kind="stable")
+    cumulative = np.cumsum(weight[order], axis=0)
+    half = cumulative[-1] / 2
+    middle = [(cumulative >= half * (1 - 1e-12)).argmax(axis=0), (cumulative > half * (1 + 1e-12)).argmax(axis=0)]
+    return np.take_along_axis(V, np.take_along_axis(order, np.array(middle), axis=0), axis=0).mean(axis=0)

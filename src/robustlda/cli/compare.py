@@ -1,5 +1,6 @@
 """`robustlda compare`: accuracy of every method as the training labels get worse."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,8 +47,15 @@ def _shares(ctx: click.Context, param: click.Parameter, value: str) -> tuple[flo
 @click.option(
     "--folds", type=click.IntRange(2, 20), default=5, show_default=True, help="Folds of the cross-validation."
 )
+@click.option("--first", type=click.IntRange(1), default=None, help="Run only the first folds, for large data.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of folds and flips.")
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 uses every core.")
+@click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Folder of the paper's nine data sets; ROBUSTLDA_DATA if not given.",
+)
+@click.option("--resume", is_flag=True, help="Keep what is in comparison.csv of the folder, and run what it lacks.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -62,19 +70,24 @@ def compare(
     kind: str,
     reference: str,
     folds: int,
+    first: int | None,
     seed: int,
     jobs: int,
+    data_dir: Path | None,
+    resume: bool,
     out: Path,
 ) -> None:
     """Compare methods as more and more training labels are wrong.
 
-    DATASET is one or more of digits, wine, breast_cancer, iris; without it, the first three. Every method meets the
-    same folds and the same wrong labels; test labels are clean. Writes comparison.csv and comparison.png, over those of
-    an earlier run in the same folder.
+    DATASET is one or more of digits, wine, breast_cancer, iris; without it, the first three. With --data-dir also
+    vehicle, dermatology, coil20, orl, yale, pie, reuters21578, tdt2, 20newsgroups. Every method meets the same folds
+    and the same wrong labels; test labels are clean. Writes comparison.csv and comparison.png, over those of an earlier
+    run in the same folder unless --resume is given.
 
     \b
     1-NN votes after a projection:   rlda_1nn trlda_1nn lda_1nn lpp_1nn mmc_1nn dle_1nn pca_1nn, knn (no projection)
-    The method decides by itself:    rlda trlda svm lda shrunk_lda knn_tuned mcd_lda logistic confident
+    The method decides by itself:    rlda rlda_centroid pca_rule trlda svm lda shrunk_lda knn_tuned mcd_lda logistic
+                                     confident
     """
     from rich.console import Console
 
@@ -83,6 +96,8 @@ def compare(
     from robustlda.experiments.methods import METHODS, find
     from robustlda.report.files import writable_directory
 
+    if data_dir is not None:
+        os.environ[catalogue.FOLDER] = str(data_dir)  # worker processes inherit it
     chosen = [catalogue.find(name).name for name in datasets or catalogue.DEFAULT]
     names = list(METHODS) if methods == "all" else [find(name.strip()).name for name in methods.split(",")]
     missing = {name: METHODS[name].missing for name in names if METHODS[name].missing}
@@ -93,21 +108,28 @@ def compare(
         raise ValueError("--jobs 0 leaves nobody to do the work; use 1, or -1 for every core.")
     writable_directory(out)
     console = Console(highlight=False)
-    units = protocol.plan(chosen, names, noise, folds=folds, kind=kind, reference=reference, seed=seed)
-    rows = sorted(_run_with_progress(units, jobs, console), key=lambda row: chosen.index(row.dataset))
-    console.print(f"Mean accuracy on clean test data over {folds} folds, by {figures.AXIS[kind]}:")
+    units = protocol.plan(chosen, names, noise, folds=folds, first=first, kind=kind, reference=reference, seed=seed)
+    record = out / "comparison.csv"
+    earlier = tables.read_csv(record) if resume else []
+    tables.write_csv(earlier, record)
+    _run_with_progress(protocol.unfinished(units, earlier), jobs, console, record)
+    everything = tables.latest(tables.read_csv(record))
+    rows = [row for unit, row in everything.items() if unit in set(units)]
+    rows.sort(key=lambda row: chosen.index(row.dataset))
+    console.print(f"Mean accuracy on clean test data over {min(first or folds, folds)} folds, by {figures.AXIS[kind]}:")
     for dataset in chosen:
         console.print(_table(dataset, names, noise, rows))
     for (dataset, method), error in tables.failures(rows).items():
         console.print(f"[red]failed[/red] {METHODS[method].label} on {dataset}: {error}")
     for name, package in missing.items():
         console.print(f"[yellow]left out[/yellow] {METHODS[name].label}: {package} is not installed")
-    tables.write_csv(rows, out / "comparison.csv")
+    tables.write_csv(everything.values(), record)
     figures.accuracy_against_noise(rows, out / "comparison.png")
-    console.print(f"\nWrote {out / 'comparison.csv'} ({len(rows)} rows) and {out / 'comparison.png'}.")
+    console.print(f"\nWrote {record} ({len(everything)} rows) and {out / 'comparison.png'}.")
 
 
-def _run_with_progress(units: "Sequence[Unit]", jobs: int, console: "Console") -> "list[Row]":
+def _run_with_progress(units: "Sequence[Unit]", jobs: int, console: "Console", record: Path) -> None:
+    """Run the units; every row is written as soon as it is there, so that an interruption loses none."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -117,7 +139,7 @@ def _run_with_progress(units: "Sequence[Unit]", jobs: int, console: "Console") -
         TimeRemainingColumn,
     )
 
-    from robustlda.experiments import protocol
+    from robustlda.experiments import protocol, tables
 
     columns = (
         TextColumn("{task.description}"),
@@ -127,13 +149,11 @@ def _run_with_progress(units: "Sequence[Unit]", jobs: int, console: "Console") -
         TextColumn("· left"),
         TimeRemainingColumn(),
     )
-    rows = []
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("fitting", total=len(units))
         for row in protocol.run_all(units, jobs):
-            rows.append(row)
+            tables.append_csv(row, record)
             progress.update(task, advance=1, description=f"{row.dataset}, {row.noise:.0%} wrong")
-    return rows
 
 
 def _table(dataset: str, names: Sequence[str], noise: Sequence[float], rows: "Sequence[Row]") -> object:

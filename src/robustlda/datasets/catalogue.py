@@ -1,56 +1,133 @@
-"""The data sets a comparison can name."""
+"""The data sets a comparison can name: four that scikit-learn ships, and the paper's nine from a folder of files."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+from scipy import sparse
 from sklearn import datasets as sklearn_datasets
 from sklearn.base import TransformerMixin
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from robustlda.linalg import Array
 
+FOLDER = "ROBUSTLDA_DATA"
+"""The environment variable that names the folder of the paper's data sets."""
+
 
 @dataclass(frozen=True)
 class Dataset:
-    """A table with labels, and the scaling that is fitted inside each training fold."""
+    """Samples with labels, and the scaling that is fitted inside each training fold.
+
+    `files` are what `load` looks for in the folder of the paper's data sets; none for those that scikit-learn ships.
+    `reduction` comes before methods that cannot work with the data as they are.
+    """
 
     name: str
     title: str
-    load: Callable[[], tuple[Array, Array]]
+    load: Callable[[], tuple[Any, Array]]
     scaling: Callable[[], TransformerMixin]
+    files: tuple[str, ...] = ()
+    reduction: Callable[[], Any] | None = None
+
+    @property
+    def missing(self) -> str:
+        """What keeps the data set from being loaded, in one sentence; empty if nothing does."""
+        if not self.files:
+            return ""
+        try:
+            lacking = [name for name in self.files if not (folder() / name).is_file()]
+            return f"{folder()} lacks {', '.join(lacking)}" if lacking else ""
+        except ValueError as error:
+            return str(error)
 
 
-def _pixels() -> TransformerMixin:
-    # Digits are counted from 0 to 16; a fixed divisor is the same inside every fold.
-    return FunctionTransformer(_divide_by_16)
+def folder() -> Path:
+    """Where the paper's data sets are."""
+    name = os.environ.get(FOLDER)
+    if not name:
+        raise ValueError(f"The folder of the paper's data sets is not known; give --data-dir or set {FOLDER}.")
+    return Path(name)
 
 
-def _divide_by_16(X: Array) -> Array:
-    return X / 16
+def _divided_by(largest: float) -> Callable[[], TransformerMixin]:
+    # A fixed divisor is the same inside every fold.
+    return lambda: FunctionTransformer(_divide, kw_args={"by": largest})
 
 
-def _shipped(name: str) -> Callable[[], tuple[Array, Array]]:
-    def load() -> tuple[Array, Array]:
+def _divide(X: Array, by: float) -> Array:
+    return X / by
+
+
+def _imputed_and_scaled() -> TransformerMixin:
+    return make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+
+
+def _latent_semantics() -> Any:
+    return TruncatedSVD(300, random_state=0)
+
+
+def _shipped(name: str) -> Callable[[], tuple[Any, Array]]:
+    def load() -> tuple[Any, Array]:
         X, y = getattr(sklearn_datasets, f"load_{name}")(return_X_y=True)
         return X, y
 
     return load
 
 
+def _dense(name: str, title: str, scaling: Callable[[], TransformerMixin]) -> Dataset:
+    file = f"{name}.npz"
+
+    def load() -> tuple[Any, Array]:
+        with np.load(folder() / file) as archive:
+            return archive["X"].astype(float), archive["y"]
+
+    return Dataset(name, title, load, scaling, (file,))
+
+
+def _text(name: str, title: str, above: int) -> Dataset:
+    """Term counts; a term is kept if it occurs more than `above` times in all documents together, as in the paper."""
+    counts, labels = f"{name}.X.npz", f"{name}.y.npy"
+
+    def load() -> tuple[Any, Array]:
+        X = sparse.csr_array(sparse.load_npz(folder() / counts)).astype(float)
+        return X[:, np.asarray(X.sum(axis=0)).ravel() > above], np.load(folder() / labels)
+
+    return Dataset(name, title, load, TfidfTransformer, (counts, labels), _latent_semantics)
+
+
 CATALOGUE = {
     dataset.name: dataset
     for dataset in (
-        Dataset("digits", "Digits", _shipped("digits"), _pixels),
+        Dataset("digits", "Digits", _shipped("digits"), _divided_by(16)),
         Dataset("wine", "Wine", _shipped("wine"), StandardScaler),
         Dataset("breast_cancer", "Breast cancer", _shipped("breast_cancer"), StandardScaler),
         Dataset("iris", "Iris", _shipped("iris"), StandardScaler),
+        _dense("vehicle", "Vehicle", StandardScaler),
+        _dense("dermatology", "Dermatology", _imputed_and_scaled),
+        _dense("coil20", "COIL-20", _divided_by(1)),
+        _dense("orl", "ORL", _divided_by(255)),
+        _dense("yale", "Yale", _divided_by(255)),
+        _dense("pie", "PIE", _divided_by(255)),
+        _text("reuters21578", "Reuters-21578", 50),
+        _text("tdt2", "TDT2", 100),
+        _text("20newsgroups", "20 Newsgroups", 100),
     )
 }
 DEFAULT = ("digits", "wine", "breast_cancer")
 
 
 def find(name: str) -> Dataset:
-    """The data set of that name."""
+    """The data set of that name, if it can be loaded."""
     if name not in CATALOGUE:
         raise ValueError(f"There is no data set {name!r}; choose from {', '.join(CATALOGUE)}.")
+    if CATALOGUE[name].missing:
+        raise ValueError(f"{name}: {CATALOGUE[name].missing}")
     return CATALOGUE[name]

@@ -17,13 +17,13 @@ linear in z, with probabilities.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.special import softmax
 from scipy.stats import chi2
 
-from robustlda.linalg import Array, weighted_median
+from robustlda.linalg import Array, weighted_median, weighted_medians
 
 
 @dataclass(frozen=True)
@@ -35,16 +35,13 @@ class CentroidRule:
     priors: Array
     unit: float
 
-    def scores(self, Z: Array) -> Array:
-        """Logarithm of prior times density for every class, up to a term common to all."""
+    def scores(self, X: Any, Z: Array) -> Array:
+        """Logarithm of prior times density for every class, up to a term common to all; X itself is not needed."""
         centers = self.centers / self.unit
         directions = cho_solve(cho_factor(self.scatter), centers.T)
         with np.errstate(divide="ignore"):  # a prior of zero means: never
             offset = np.log(self.priors) - 0.5 * np.einsum("ij,ji->i", centers, directions)
         return Z / self.unit @ directions + offset
-
-    def probabilities(self, Z: Array) -> Array:
-        return softmax(self.scores(Z), axis=1)
 
 
 def fit(
@@ -64,8 +61,9 @@ def fit(
     Z = Z.astype(float) / unit
     n, m = weight.sum(), Z.shape[1]
     shares = np.bincount(labels, weight, n_classes) / n
-    # Where classes collapse to points, a thousandth of the total spread stands for "close".
-    floor = 1e-6 * float(weight @ (Z - weight @ Z / n) ** 2 @ np.ones(m)) / (n * m) or 1.0
+    # Where classes collapse to points, a thousandth of the usual spread stands for "close".
+    spread = ((Z - weighted_medians(Z, weight)) ** 2).sum(axis=1)
+    floor = 1e-6 * (weighted_median(spread, weight) or float(weight @ spread) / n) / m or 1.0
     u = np.ones(len(Z))
     scatter = np.eye(m)
     for _ in range(max_iter):

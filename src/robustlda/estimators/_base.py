@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from robustlda.decision import centroid
+from robustlda.decision import centroid, noise_aware
 from robustlda.linalg import Array, fix_signs
 from robustlda.samples import Samples, hold
 from robustlda.samples.center import CENTERS
@@ -22,7 +22,7 @@ from robustlda.solvers._result import SolverResult
 
 _DTYPES = (np.float64, np.float32)
 _LARGEST_MATRIX = 10_000
-DECISIONS = ("centroid", None)
+DECISIONS = ("noise_aware", "centroid", None)
 
 
 def _decides(estimator: "DiscriminantProjection") -> bool:
@@ -40,10 +40,15 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
     decision: str | None
     priors: Any
     center: str = "mean"
+    _rule: centroid.CentroidRule | noise_aware.NoiseAwareRule
     _needs_matrix = True  # of features × features, in `_solve`
 
     def _solve(self, samples: Samples, n_components: int) -> SolverResult:
         raise NotImplementedError
+
+    def _trust(self, X: Any, labels: Array, weight: Array) -> Array | float:
+        """What the weight of each sample is multiplied by."""
+        return 1.0
 
     def _default_components(self, n_classes: int) -> int:
         return n_classes - 1
@@ -72,6 +77,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         """
         self._check_parameters()
         X, labels, weight = self._check_data(X, y, sample_weight)
+        weight = weight * self._trust(X, labels, weight)
         center = CENTERS[self.center](X, weight)
         samples = hold(X, labels, weight, center, len(self.classes_))
         self._check_spread(samples)
@@ -79,11 +85,20 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         result = self._solve(samples, m)
         self._store(result, samples, center)
         if self.decision is not None:
-            priors = None if self.priors is None else np.asarray(self.priors, float)
-            Z = self._project(X)
-            self._rule = centroid.fit(Z, labels, weight, len(self.classes_), priors)
-            self.priors_ = self._rule.priors
+            self._fit_rule(X, samples)
         return self
+
+    def _fit_rule(self, X: Array, samples: Samples) -> None:
+        priors = None if self.priors is None else np.asarray(self.priors, float)
+        Z = self._project(X)
+        if self.decision == "centroid":
+            self._rule = centroid.fit(Z, samples.labels, samples.weight, samples.n_classes, priors)
+        else:
+            self._rule = noise_aware.fit(X, Z, samples, self.center_, priors)
+            self.noise_rate_ = self._rule.noise_rate
+            self.transition_ = self._rule.transition
+            self.likelihood_path_ = self._rule.likelihood
+        self.priors_ = self._rule.priors
 
     def _check_parameters(self) -> None:
         if self.n_components is not None and not _is_whole(self.n_components):
@@ -163,7 +178,8 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
 
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self)
-        return self._rule.scores(self._project(validate_data(self, X, accept_sparse="csr", dtype=_DTYPES, reset=False)))
+        X = validate_data(self, X, accept_sparse="csr", dtype=_DTYPES, reset=False)
+        return self._rule.scores(X, self._project(X))
 
     @available_if(_decides)
     def predict(self, X: Any) -> Array:

@@ -11,6 +11,7 @@ from robustlda.estimators._iterative import RatioProjection
 from robustlda.linalg import Array
 from robustlda.losses import Loss
 from robustlda.samples import Samples
+from robustlda.samples.center import nearness
 from robustlda.solvers import plan, reweighted, starts, subspace
 from robustlda.solvers._result import SolverResult
 
@@ -46,11 +47,17 @@ class RobustLDA(RatioProjection):
         lower J on most data, and classify better with a rule that averages over a class; trace-ratio LDA starts where
         the given labels are separated best, which suits nearest neighbours on clean labels. "best" tries the three
         named starts and keeps the lowest J.
-    decision : {"centroid", None}, default="centroid"
-        Rule that predicts in the projected space: robust class centres with one shared scatter, or none, which
-        leaves a pure transformer.
+    decision : {"noise_aware", "centroid", None}, default="noise_aware"
+        Rule that predicts. "noise_aware" weighs clouds with latent true labels and a local rule in the projected space,
+        and a linear rule on the features, by how well they foresee labels of which some are wrong, and estimates how
+        many are. "centroid" has robust class centres with one shared scatter, in the projected space alone. None leaves
+        a pure transformer.
     center : {"mean", "median"}, default="mean"
         The point from which lengths are measured; the (geometric) median withstands outliers.
+    leverage : {"bounded", "free"}, default="bounded"
+        A single sample far away can turn the projection towards itself, whatever the loss. If "bounded", a sample at
+        more than three times the median distance from its class weighs less, by the fourth power of the excess.
+        "free", as in the paper, leaves every sample its weight.
     priors : array-like of shape (n_classes,), default=None
         Class probabilities for the decision; the shares in the training data if None.
     solver : {"auto", "plain"}, default="auto"
@@ -82,7 +89,13 @@ class RobustLDA(RatioProjection):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     priors_ : ndarray of shape (n_classes,)
-        Class probabilities the decision uses.
+        Class probabilities the decision uses; with "noise_aware" the estimated true ones, unless given.
+    noise_rate_ : float
+        Estimated share of wrong labels in the training data. Only with ``decision="noise_aware"``, as the next two.
+    transition_ : ndarray of shape (n_classes, n_classes)
+        Estimated probability that a sample of the row's class is given the column's label.
+    likelihood_path_ : ndarray
+        Logarithm of the likelihood of the given labels, with its prior, as rules and transition are weighed; never falls.
 
     References
     ----------
@@ -107,8 +120,9 @@ class RobustLDA(RatioProjection):
         loss: str | Loss = "l12",
         exponent: float = 1.0,
         init: str | Array = "pca",
-        decision: str | None = "centroid",
+        decision: str | None = "noise_aware",
         center: str = "mean",
+        leverage: str = "bounded",
         priors: Any = None,
         solver: str = "auto",
         tol: float = 1e-6,
@@ -121,11 +135,15 @@ class RobustLDA(RatioProjection):
         self.init = init
         self.decision = decision
         self.center = center
+        self.leverage = leverage
         self.priors = priors
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+
+    def _trust(self, X: Any, labels: Array, weight: Array) -> Array | float:
+        return nearness(X, labels, weight, len(self.classes_)) if self.leverage == "bounded" else 1.0
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -135,6 +153,8 @@ class RobustLDA(RatioProjection):
                 f"exponent={self.exponent!r} must lie between 1 and {most:g} with loss={self.loss!r}; "
                 "beyond, J may rise."
             )
+        if self.leverage not in ("bounded", "free"):
+            raise ValueError(f"leverage={self.leverage!r} must be 'bounded' or 'free'.")
         if self.solver not in ("auto", "plain"):
             raise ValueError(f"solver={self.solver!r} must be 'auto' or 'plain'.")
         if isinstance(self.init, str) and self.init not in (*starts.NAMED, "best"):

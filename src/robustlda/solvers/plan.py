@@ -58,6 +58,11 @@ def finish_in_whole_space(samples: Sizes) -> bool:
     return samples.dim <= 1500
 
 
+def principal_subspace(samples: Sizes) -> int:
+    """Directions of large scatter that stand for the whole space in linear rules, where that is too large."""
+    return min(800, samples.dim, samples.n_samples - 1)
+
+
 def factorise_total_scatter(samples: Sizes) -> bool:
     """Whether a Cholesky factor of a features × features matrix is affordable, in memory (288 MB) and time."""
     return samples.dim <= 6000 and samples.dim < samples.n_samples

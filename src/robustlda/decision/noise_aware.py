@@ -1,0 +1,253 @@
+"""A committee of rules, judged by labels that may be wrong.
+
+No single rule wins everywhere: with few samples in each of many classes it takes clouds with latent labels
+(`latent`), where classes overlap a linear score, where they are curved a local one (`ridge`). Which of them to trust
+is asked of samples they have not seen, whose labels may be wrong as well. With p_e(k | x_j) the held-out probability
+of rule e, shares a_e, and T_kl the probability that a sample of class k is labelled l,
+
+    P(given label l of j) = Σ_k T_kl Σ_e a_e p_e(k | x_j)                                                  (1)
+
+is the likelihood of what was observed, and its maximum gives shares, flip rate and transition together: first with
+one rate for all classes, T_kk = 1 − ε, then with T free under a Dirichlet prior around that, so that class-dependent
+errors are seen where there is evidence for them. Both are expectation-maximisation: (1) with its prior never falls.
+Probabilities of a new sample are Σ_e a_e p_e(k | x), refitted on all samples.
+
+Held-out means: without the sample itself for least squares, by folds for the clouds. Samples are first merged with
+their copies and put in an order that depends on their content alone, so that neither the order of the rows nor
+whether a sample is written down twice or has a weight of two makes any difference.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+from scipy.special import softmax
+
+from robustlda.decision import latent, ridge
+from robustlda.decision.latent import Latent
+from robustlda.linalg import Array, weighted_medians
+from robustlda.samples import Samples
+from robustlda.solvers import plan
+from robustlda.solvers.subspace import principal_directions
+
+_CLOUDS = (Latent(flip_rate=0.1, degrees=5.0, shrinkage=0.1), Latent(flip_rate=0.2, degrees=20.0, shrinkage=0.3))
+_MOST = 20_000  # samples a rule learns from; more change nothing that the committee decides
+_LANDMARKS = 500
+_FAR = 9.0  # squared length, in units of the median one, to which far samples are drawn in
+_DOUBT = 1e-3  # share of every probability that is spread over all classes: no rule is ever certain
+_PRIOR = 5.0  # samples, per class of origin and class given, that the prior on T is worth
+_SHARPNESS = 2.0 ** np.arange(8)  # of scores, when they are turned into probabilities
+
+
+@dataclass(frozen=True)
+class NoiseAwareRule:
+    """Fitted rules with their shares, and what was found out about the labels."""
+
+    on_features: tuple[Any, ...]
+    on_projection: tuple[Any, ...]
+    shares: Array  # of the rules, those on features first
+    transition: Array
+    noise_rate: float
+    likelihood: Array
+    priors: Array
+    correction: Array  # of the classes' shares, where other priors were asked for
+
+    def probabilities(self, X: Any, Z: Array) -> Array:
+        rules = [rule.probabilities(X) for rule in self.on_features]
+        rules += [rule.probabilities(Z) for rule in self.on_projection]
+        p = sum(share * _doubtful(each) for share, each in zip(self.shares, rules, strict=True)) * self.correction
+        return p / p.sum(axis=1, keepdims=True)
+
+    def scores(self, X: Any, Z: Array) -> Array:
+        """Logarithm of the probability of every class."""
+        with np.errstate(divide="ignore"):  # a prior of zero means: never
+            return np.log(self.probabilities(X, Z.astype(float)))
+
+
+def fit(X: Any, Z: Array, samples: Samples, center: Array, priors: Array | None = None) -> NoiseAwareRule:
+    """The committee for samples given as they are (X), projected (Z), and as solvers see them."""
+    c = samples.n_classes
+    chosen, weight = _distinct(X, samples.labels, samples.weight, c)
+    labels, Z = samples.labels[chosen], Z[chosen].astype(float)
+    linear, linear_p = _linear(samples, chosen, center, weight)
+    kernel, kernel_p = _kernel(Z, labels, weight, c)
+    clouds = [latent.fit(Z, labels, weight, c, belief) for belief in _CLOUDS]
+    held_out = [linear_p, kernel_p, *(_by_folds(Z, labels, weight, c, belief) for belief in _CLOUDS)]
+    verdict = judge(np.array([_doubtful(p) for p in held_out]), labels, weight)
+    asked = verdict.priors if priors is None else priors
+    return NoiseAwareRule(
+        (linear,),
+        (kernel, *clouds),
+        verdict.shares,
+        verdict.transition,
+        verdict.noise_rate,
+        verdict.likelihood,
+        asked,
+        np.ones(c) if priors is None else priors / verdict.priors,
+    )
+
+
+def _doubtful(p: Array) -> Array:
+    return (1 - _DOUBT) * p + _DOUBT / p.shape[1]
+
+
+# Which samples
+
+
+def _distinct(X: Any, labels: Array, weight: Array, c: int) -> tuple[Array, Array]:
+    """Indices of samples no two of which are copies, at most `_MOST`, in an order of their content; and weights."""
+    keys = np.empty(len(labels), [("content", np.uint64), ("label", np.int64)])
+    keys["content"], keys["label"] = _digests(X), labels
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    weight = np.bincount(place, weight)
+    if len(first) <= _MOST:
+        return first, weight
+    labels = labels[first]
+    counts = np.bincount(labels, minlength=c)
+    # A small class keeps twenty samples, or all; the weights make up for what others lose.
+    quota = np.minimum(counts, np.maximum(20, counts * _MOST // len(first)))
+    taken = _rank_in_class(labels) < quota[labels]
+    weight = weight * (np.bincount(labels, weight, c) / np.bincount(labels[taken], weight[taken], c))[labels]
+    return first[taken], weight[taken]
+
+
+def _digests(X: Any) -> Array:
+    """A number for the content of each row."""
+    if issparse(X):
+        X = csr_array(X)
+        parts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        rows = (X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in parts)
+    else:
+        rows = (row.tobytes() for row in np.ascontiguousarray(X) + 0.0)  # −0 is 0
+    return np.array([int.from_bytes(hashlib.blake2b(row, digest_size=8).digest(), "little") for row in rows], np.uint64)
+
+
+def _rank_in_class(labels: Array) -> Array:
+    order = np.argsort(labels, kind="stable")
+    counts = np.bincount(labels)
+    rank = np.empty(len(labels), int)
+    rank[order] = np.arange(len(labels)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return rank
+
+
+# The rules and what they say about samples they have not seen
+
+
+def _linear(samples: Samples, chosen: Array, center: Array, weight: Array) -> tuple[ridge.LinearRule, Array]:
+    labels, c = samples.labels[chosen], samples.n_classes
+    if plan.finish_in_whole_space(samples):
+        axes, F = np.eye(samples.dim), samples.rows(chosen).astype(float)
+    else:
+        axes = principal_directions(samples, plan.principal_subspace(samples))
+        F = samples.project(axes)[chosen].astype(float)
+    squared = samples.squared_norms[chosen]
+    limit = _FAR * ridge.typical(squared, weight)
+    F = F * ridge.bounded(squared, limit)[:, None]
+    solution, sharpness, p = _best(ridge.solve(F, labels, weight, c), labels, weight)
+    coef = samples.lift(axes @ solution.coef)
+    return ridge.LinearRule(center.astype(float), limit, coef, solution.offset, sharpness), p
+
+
+def _kernel(Z: Array, labels: Array, weight: Array, c: int) -> tuple[ridge.KernelRule, Array]:
+    landmarks = Z[:_LANDMARKS]  # the order is one of digests, as good as random
+    R = Z - weighted_medians(Z, weight)
+    width = ridge.typical(np.einsum("ij,ij->i", R, R), weight)
+    mixing = ridge.mixing(landmarks, width)
+    F = ridge.similarities(Z, landmarks, width) @ mixing
+    solution, sharpness, p = _best(ridge.solve(F, labels, weight, c), labels, weight)
+    return ridge.KernelRule(landmarks, width, mixing, solution.coef, solution.offset, sharpness), p
+
+
+def _best(solutions: list[ridge.Solution], labels: Array, weight: Array) -> tuple[ridge.Solution, float, Array]:
+    """Penalty and sharpness under which the given labels are most likely, with their probabilities."""
+    best, choice = -np.inf, None
+    rows = np.arange(len(labels))
+    for solution in solutions:
+        for sharpness in _SHARPNESS:
+            p = softmax(sharpness * solution.held_out, axis=1)
+            _, likelihood = _uniform_rate(_doubtful(p)[rows, labels][None], weight, p.shape[1])
+            if likelihood[-1] > best:
+                best, choice = likelihood[-1], (solution, float(sharpness), p)
+    assert choice is not None
+    return choice
+
+
+def _by_folds(Z: Array, labels: Array, weight: Array, c: int, belief: Latent) -> Array:
+    n_folds = min(int(np.clip(5000 // len(Z), 3, 10)), len(Z))
+    # Classes take turns in where they begin, so that the folds are of one size.
+    counts = np.bincount(labels, minlength=c)
+    fold = (_rank_in_class(labels) + (np.cumsum(counts) - counts)[labels]) % n_folds
+    p = np.full((len(Z), c), 1 / c)
+    for k in range(n_folds):
+        inside = fold != k
+        if inside.all() or not inside.any():
+            continue
+        p[~inside] = latent.fit(Z[inside], labels[inside], weight[inside], c, belief).probabilities(Z[~inside])
+    return p
+
+
+# What the given labels say about rules and labels
+
+
+@dataclass(frozen=True)
+class Verdict:
+    shares: Array
+    transition: Array
+    noise_rate: float
+    priors: Array
+    likelihood: Array
+
+
+def judge(P: Array, labels: Array, weight: Array) -> Verdict:
+    """Shares of rules and transition between classes from held-out probabilities P (rules × samples × classes)."""
+    c, total, rows = P.shape[2], weight.sum(), np.arange(len(labels))
+    (shares, rate), _ = _uniform_rate(P[:, rows, labels], weight, c)
+    uniform = _uniform(rate, c)
+    T, path = uniform, []
+    strength = _PRIOR * c
+    for _ in range(200):
+        given = T[:, labels].T
+        q = np.einsum("enk,nk->en", P, given)
+        mixture = shares @ q
+        p = np.tensordot(shares, P, 1)
+        r = weight[:, None] * p * given / mixture[:, None]
+        path.append(float(weight @ np.log(mixture) + np.log(shares).mean() + strength * np.vdot(uniform, np.log(T))))
+        if len(path) > 1 and path[-1] - path[-2] <= 1e-6 * total:
+            break
+        shares = _posterior_shares(shares, q / mixture, weight)
+        counts = np.zeros((c, c))
+        np.add.at(counts.T, labels, r)
+        T = (counts + strength * uniform) / (counts.sum(axis=1, keepdims=True) + strength)
+    wrong = 1 - r[rows, labels].sum() / total
+    return Verdict(shares, T, float(wrong), r.sum(axis=0) / total, np.array(path))
+
+
+def _uniform_rate(p: Array, weight: Array, c: int) -> tuple[tuple[Array, float], list[float]]:
+    """Shares of rules and one flip rate from the probabilities of the given labels (rules × samples)."""
+    shares, rate, total = np.full(len(p), 1 / len(p)), 0.2, weight.sum()
+    path: list[float] = []
+    for _ in range(300):
+        mixture = shares @ p
+        likelihood = (1 - rate) * mixture + rate / (c - 1) * (1 - mixture)
+        path.append(float(weight @ np.log(likelihood) + np.log(shares).mean()))
+        if len(path) > 1 and path[-1] - path[-2] <= 1e-7 * total:
+            break
+        q = (1 - rate) * p + rate / (c - 1) * (1 - p)
+        right = weight @ ((1 - rate) * mixture / likelihood) / total
+        shares = _posterior_shares(shares, q / likelihood, weight)
+        # Beyond guessing the given label would speak against itself.
+        rate = float(np.clip(1 - right, 1e-4, 0.95 * (c - 1) / c))
+    return (shares, rate), path
+
+
+def _posterior_shares(shares: Array, relative: Array, weight: Array) -> Array:
+    """Most probable shares under a prior worth one sample, which keeps every rule in play."""
+    return (shares * (relative @ weight) + 1 / len(shares)) / (weight.sum() + 1)
+
+
+def _uniform(rate: float, c: int) -> Array:
+    T = np.full((c, c), rate / (c - 1))
+    np.fill_diagonal(T, 1 - rate)
+    return T
