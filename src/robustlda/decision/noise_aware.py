@@ -36,6 +36,7 @@ _CLOUDS = (Latent(flip_rate=0.1, degrees=5.0, shrinkage=0.1), Latent(flip_rate=0
 _MOST = 20_000  # samples a rule learns from; more change nothing that the committee decides
 _LANDMARKS = 500
 _FAR = 9.0  # squared length, in units of the median one, to which far samples are drawn in
+_WIDTH = 3.0  # of similarities, in squared lengths of the median one: the wider, the less a wrong neighbour matters
 _DOUBT = 1e-3  # share of every probability that is spread over all classes: no rule is ever certain
 _PRIOR = 5.0  # samples, per class of origin and class given, that the prior on T is worth
 _SHARPNESS = 2.0 ** np.arange(8)  # of scores, when they are turned into probabilities
@@ -153,7 +154,7 @@ def _linear(samples: Samples, chosen: Array, center: Array, weight: Array) -> tu
 def _kernel(Z: Array, labels: Array, weight: Array, c: int) -> tuple[ridge.KernelRule, Array]:
     landmarks = Z[:_LANDMARKS]  # the order is one of digests, as good as random
     R = Z - weighted_medians(Z, weight)
-    width = ridge.typical(np.einsum("ij,ij->i", R, R), weight)
+    width = _WIDTH * ridge.typical(np.einsum("ij,ij->i", R, R), weight)
     mixing = ridge.mixing(landmarks, width)
     F = ridge.similarities(Z, landmarks, width) @ mixing
     solution, sharpness, p = _best(ridge.solve(F, labels, weight, c), labels, weight)

@@ -95,7 +95,7 @@ class RobustLDA(RatioProjection):
     transition_ : ndarray of shape (n_classes, n_classes)
         Estimated probability that a sample of the row's class is given the column's label.
     likelihood_path_ : ndarray
-        Logarithm of the likelihood of the given labels, with its prior, as rules and transition are weighed; never falls.
+        Logarithm of the likelihood of the given labels, with its prior, as rules are weighed; never falls.
 
     References
     ----------
