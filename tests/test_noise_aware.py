@@ -177,10 +177,15 @@ def test_many_samples_are_learned_from_some_of_them(monkeypatch):
     X, X_test, y, y_test = table(load_digits)
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
     monkeypatch.setattr(noise_aware, "_MOST", 400)
-    chosen, w = noise_aware._distinct(X, y, weight, 10)
+    chosen, w, place = noise_aware._distinct(X, y, weight, 10)
+    assert_array_equal(chosen[place[chosen]], chosen)
+    assert (place < 0).sum() == len(y) - len(chosen)
     assert 380 <= len(chosen) <= 420
     assert_allclose(np.bincount(y[chosen], w), np.bincount(y, weight))
-    assert RobustLDA().fit(X, y).score(X_test, y_test) > 0.93
+    model = RobustLDA().fit(X, y)
+    assert model.score(X_test, y_test) > 0.93
+    assert_allclose(model.label_distributions_.sum(axis=1), 1)
+    assert model.label_distributions_[np.arange(len(y)), y].mean() > 0.97
 
 
 def test_sparse_rows_are_judged_like_dense_ones(monkeypatch):

@@ -100,7 +100,7 @@ def compare(
         os.environ[catalogue.FOLDER] = str(data_dir)  # worker processes inherit it
     chosen = [catalogue.find(name).name for name in datasets or catalogue.DEFAULT]
     names = list(METHODS) if methods == "all" else [find(name.strip()).name for name in methods.split(",")]
-    missing = {name: METHODS[name].missing for name in names if METHODS[name].missing}
+    missing = {name: find(name).missing for name in names if find(name).missing}
     names = [name for name in names if name not in missing]
     if not names:
         raise ValueError(f"{methods} needs {', '.join(map(str, missing.values()))}, which is not installed.")
@@ -120,9 +120,9 @@ def compare(
     for dataset in chosen:
         console.print(_table(dataset, names, noise, rows))
     for (dataset, method), error in tables.failures(rows).items():
-        console.print(f"[red]failed[/red] {METHODS[method].label} on {dataset}: {error}")
+        console.print(f"[red]failed[/red] {find(method).label} on {dataset}: {error}")
     for name, package in missing.items():
-        console.print(f"[yellow]left out[/yellow] {METHODS[name].label}: {package} is not installed")
+        console.print(f"[yellow]left out[/yellow] {find(name).label}: {package} is not installed")
     tables.write_csv(everything.values(), record)
     figures.accuracy_against_noise(rows, out / "comparison.png")
     console.print(f"\nWrote {record} ({len(everything)} rows) and {out / 'comparison.png'}.")
@@ -161,7 +161,7 @@ def _table(dataset: str, names: Sequence[str], noise: Sequence[float], rows: "Se
     from rich.table import Table
 
     from robustlda.datasets import catalogue
-    from robustlda.experiments.methods import METHODS
+    from robustlda.experiments.methods import find
     from robustlda.experiments.tables import means
 
     mean = means(rows)
@@ -181,5 +181,5 @@ def _table(dataset: str, names: Sequence[str], noise: Sequence[float], rows: "Se
             value = mean.get((dataset, name), {}).get(level)
             text = "failed" if value is None else f"{value:.3f}"
             cells.append(f"[bold green]{text}[/]" if value is not None and value >= best[level] - 5e-4 else text)
-        table.add_row(METHODS[name].label, *cells)
+        table.add_row(find(name).label, *cells)
     return table

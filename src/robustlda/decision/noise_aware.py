@@ -67,27 +67,36 @@ class NoiseAwareRule:
             return np.log(self.probabilities(X, Z.astype(float)))
 
 
-def fit(X: Any, Z: Array, samples: Samples, center: Array, priors: Array | None = None) -> NoiseAwareRule:
-    """The committee for samples given as they are (X), projected (Z), and as solvers see them."""
+def fit(X: Any, Z: Array, samples: Samples, center: Array, priors: Array | None = None) -> tuple[NoiseAwareRule, Array]:
+    """The committee for samples given as they are (X), projected (Z), and as solvers see them.
+
+    Second, for each sample the probability of every class to be its true one, given its label, from rules that have not
+    seen it.
+    """
     c = samples.n_classes
-    chosen, weight = _distinct(X, samples.labels, samples.weight, c)
-    labels, Z = samples.labels[chosen], Z[chosen].astype(float)
+    chosen, weight, place = _distinct(X, samples.labels, samples.weight, c)
+    labels, everything, Z = samples.labels[chosen], Z, Z[chosen].astype(float)
     linear, linear_p = _linear(samples, chosen, center, weight)
     kernel, kernel_p = _kernel(Z, labels, weight, c)
     clouds = [latent.fit(Z, labels, weight, c, belief) for belief in _CLOUDS]
     held_out = [linear_p, kernel_p, *(_by_folds(Z, labels, weight, c, belief) for belief in _CLOUDS)]
     verdict = judge(np.array([_doubtful(p) for p in held_out]), labels, weight)
-    asked = verdict.priors if priors is None else priors
-    return NoiseAwareRule(
+    rule = NoiseAwareRule(
         (linear,),
         (kernel, *clouds),
         verdict.shares,
         verdict.transition,
         verdict.noise_rate,
         verdict.likelihood,
-        asked,
+        verdict.priors if priors is None else priors,
         np.ones(c) if priors is None else priors / verdict.priors,
     )
+    beliefs, unseen = verdict.beliefs[place], np.flatnonzero(place < 0)
+    if len(unseen):
+        p = rule.probabilities(X[unseen], everything[unseen].astype(float))
+        p *= verdict.transition[:, samples.labels[unseen]].T
+        beliefs[unseen] = p / p.sum(axis=1, keepdims=True)
+    return rule, beliefs
 
 
 def _doubtful(p: Array) -> Array:
@@ -97,21 +106,24 @@ def _doubtful(p: Array) -> Array:
 # Which samples
 
 
-def _distinct(X: Any, labels: Array, weight: Array, c: int) -> tuple[Array, Array]:
-    """Indices of samples no two of which are copies, at most `_MOST`, in an order of their content; and weights."""
+def _distinct(X: Any, labels: Array, weight: Array, c: int) -> tuple[Array, Array, Array]:
+    """Indices of samples no two of which are copies, at most `_MOST`, in an order of their content; their weights.
+
+    Third, for every sample, which of those it is, or −1.
+    """
     keys = np.empty(len(labels), [("content", np.uint64), ("label", np.int64)])
     keys["content"], keys["label"] = _digests(X), labels
     _, first, place = np.unique(keys, return_index=True, return_inverse=True)
     weight = np.bincount(place, weight)
     if len(first) <= _MOST:
-        return first, weight
+        return first, weight, place
     labels = labels[first]
     counts = np.bincount(labels, minlength=c)
     # A small class keeps twenty samples, or all; the weights make up for what others lose.
     quota = np.minimum(counts, np.maximum(20, counts * _MOST // len(first)))
     taken = _rank_in_class(labels) < quota[labels]
     weight = weight * (np.bincount(labels, weight, c) / np.bincount(labels[taken], weight[taken], c))[labels]
-    return first[taken], weight[taken]
+    return first[taken], weight[taken], np.where(taken, np.cumsum(taken) - 1, -1)[place]
 
 
 def _digests(X: Any) -> Array:
@@ -194,8 +206,11 @@ def _by_folds(Z: Array, labels: Array, weight: Array, c: int, belief: Latent) ->
 
 @dataclass(frozen=True)
 class Verdict:
+    """What `judge` finds; `beliefs` are the probabilities of the true classes of the samples it was given."""
+
     shares: Array
     transition: Array
+    beliefs: Array
     noise_rate: float
     priors: Array
     likelihood: Array
@@ -222,7 +237,7 @@ def judge(P: Array, labels: Array, weight: Array) -> Verdict:
         np.add.at(counts.T, labels, r)
         T = (counts + strength * uniform) / (counts.sum(axis=1, keepdims=True) + strength)
     wrong = 1 - r[rows, labels].sum() / total
-    return Verdict(shares, T, float(wrong), r.sum(axis=0) / total, np.array(path))
+    return Verdict(shares, T, r / weight[:, None], float(wrong), r.sum(axis=0) / total, np.array(path))
 
 
 def _uniform_rate(p: Array, weight: Array, c: int) -> tuple[tuple[Array, float], list[float]]:

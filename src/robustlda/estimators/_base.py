@@ -94,7 +94,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         if self.decision == "centroid":
             self._rule = centroid.fit(Z, samples.labels, samples.weight, samples.n_classes, priors)
         else:
-            self._rule = noise_aware.fit(X, Z, samples, self.center_, priors)
+            self._rule, self.label_distributions_ = noise_aware.fit(X, Z, samples, self.center_, priors)
             self.noise_rate_ = self._rule.noise_rate
             self.transition_ = self._rule.transition
             self.likelihood_path_ = self._rule.likelihood

@@ -34,7 +34,8 @@ def accuracy_against_noise(rows: Sequence[Row], path: Path) -> None:
     kind, reference = _only({row.kind for row in rows}), _only({row.reference for row in rows})
     table = accuracies(rows)
     names = list(dict.fromkeys(row.dataset for row in rows))
-    ran = [method for name, method in methods.METHODS.items() if any((d, name) in table for d in names)]
+    known = {**methods.METHODS, **methods.VARIANTS}
+    ran = [method for name, method in known.items() if any((d, name) in table for d in names)]
     groups = {votes: [m for m in ran if m.votes == votes] for votes in GROUPS if any(m.votes == votes for m in ran)}
     figure = Figure(figsize=(3.6 * len(names) + 2.6, 3.1 * max(len(groups), 1) + 0.4), layout="constrained")
     axes = figure.subplots(max(len(groups), 1), len(names), sharey=True, sharex=True, squeeze=False)
