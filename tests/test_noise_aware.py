@@ -36,7 +36,7 @@ def test_scores_without_a_sample_are_those_of_a_fit_without_it(weighted):
     X, y = clouds(n=30, gap=1.0)
     weight = np.random.default_rng(1).uniform(0.5, 2, 30) if weighted else np.ones(30)
     Y = np.eye(3)[y]
-    for penalty, solution in zip(ridge.PENALTIES, ridge.solve(X, y, weight, 3), strict=True):
+    for penalty, solution in zip(ridge.PENALTIES, ridge.Regression(X, weight).solutions(Y), strict=True):
         mean = weight @ X / weight.sum()
         size = penalty * np.linalg.eigvalsh(((X - mean).T * weight) @ (X - mean)).mean()
         for left_out in (0, 7):
@@ -98,6 +98,16 @@ def test_likelihood_never_falls():
         rows = np.arange(60)
         _, path = noise_aware._uniform_rate(noise_aware._doubtful(P[0])[rows, given][None], weight, 3)
         assert (np.diff(path) >= -1e-9).all()
+
+
+def test_flip_rate_of_one_rule_is_the_best_one():
+    rng = np.random.default_rng(0)
+    for c in (2, 5):
+        p, weight = rng.uniform(0, 1, 50), rng.uniform(0.5, 2, 50)
+        doubtful = (1 - noise_aware._DOUBT) * p + noise_aware._DOUBT / c
+        rates = np.linspace(0, 0.95 * (c - 1) / c, 2000)[:, None]
+        grid = np.log((1 - rates) * doubtful + rates / (c - 1) * (1 - doubtful)) @ weight
+        assert_allclose(noise_aware._best_likelihood(p, weight, c), grid.max(), rtol=1e-5)
 
 
 # The classifier
@@ -182,10 +192,11 @@ def test_many_samples_are_learned_from_some_of_them(monkeypatch):
     assert (place < 0).sum() == len(y) - len(chosen)
     assert 380 <= len(chosen) <= 420
     assert_allclose(np.bincount(y[chosen], w), np.bincount(y, weight))
-    model = RobustLDA().fit(X, y)
+    model = RobustLDA()
+    beliefs = model._fit(X, y)
     assert model.score(X_test, y_test) > 0.93
-    assert_allclose(model.label_distributions_.sum(axis=1), 1)
-    assert model.label_distributions_[np.arange(len(y)), y].mean() > 0.97
+    assert_allclose(beliefs.sum(axis=1), 1)
+    assert beliefs[np.arange(len(y)), y].mean() > 0.97
 
 
 def test_sparse_rows_are_judged_like_dense_ones(monkeypatch):

@@ -22,7 +22,7 @@ from scipy.special import softmax
 
 from robustlda.linalg import Array, weighted_median, weighted_medians
 
-_STEPS = 30
+_STEPS = 20
 _SETTLED = 1e-3  # mean change of a sample's beliefs at which more steps change no decision
 
 
@@ -74,7 +74,8 @@ def fit(Z: Array, labels: Array, weight: Array, n_classes: int, belief: Latent) 
         totals, shares = w.sum(axis=0), (r.sum(axis=0) + 1) / (total + n_classes)
         alive = totals > 1e-9 * total
         centers = np.where(alive[:, None], w.T @ Z / np.where(alive, totals, 1)[:, None], centers)
-        scatter = ((Z.T * w.sum(axis=1)) @ Z - (centers.T * totals) @ centers) / total
+        weighted = Z * np.sqrt(w.sum(axis=1))[:, None]  # a product with its own transpose costs half
+        scatter = (weighted.T @ weighted - (centers.T * totals) @ centers) / total
     # A class without a sample has a centre nowhere, and must not be predicted.
     shares = np.where(np.bincount(labels, weight, n_classes) > 0, shares, 0)
     return LatentClasses(centers, _precision(scatter, belief.shrinkage, floor), shares, unit, belief.degrees)

@@ -12,17 +12,23 @@ one rate for all classes, T_kk = 1 − ε, then with T free under a Dirichlet pr
 errors are seen where there is evidence for them. Both are expectation-maximisation: (1) with its prior never falls.
 Probabilities of a new sample are Σ_e a_e p_e(k | x), refitted on all samples.
 
+That gives every training sample a belief about its true class, r_jk ∝ T_{k, label of j} Σ_e a_e p_e(k | x_j). In a
+second stage least squares learn these beliefs in place of the labels, and are judged again. They see cleaner targets,
+but targets of which their own first answers are a part; neither stage is better everywhere, and the mean of the two
+is better than both.
+
 Held-out means: without the sample itself for least squares, by folds for the clouds. Samples are first merged with
 their copies and put in an order that depends on their content alone, so that neither the order of the rows nor
 whether a sample is written down twice or has a weight of two makes any difference.
 """
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csc_array, csr_array, issparse
 from scipy.special import softmax
 
 from robustlda.decision import latent, ridge
@@ -76,15 +82,23 @@ def fit(X: Any, Z: Array, samples: Samples, center: Array, priors: Array | None 
     c = samples.n_classes
     chosen, weight, place = _distinct(X, samples.labels, samples.weight, c)
     labels, everything, Z = samples.labels[chosen], Z, Z[chosen].astype(float)
-    linear, linear_p = _linear(samples, chosen, center, weight)
-    kernel, kernel_p = _kernel(Z, labels, weight, c)
+    regressions = _on_features(samples, chosen, center, weight), _on_projection(Z, weight)
     clouds = [latent.fit(Z, labels, weight, c, belief) for belief in _CLOUDS]
-    held_out = [linear_p, kernel_p, *(_by_folds(Z, labels, weight, c, belief) for belief in _CLOUDS)]
-    verdict = judge(np.array([_doubtful(p) for p in held_out]), labels, weight)
+    by_clouds = [_by_folds(Z, labels, weight, c, belief) for belief in _CLOUDS]
+    targets, linear, local, shares, verdicts = np.eye(c)[labels], [], [], [], []
+    for _stage in range(2):
+        (line, line_p), (near, near_p) = (_best(each, targets, labels, weight) for each in regressions)
+        verdicts.append(judge(np.array([_doubtful(p) for p in (line_p, near_p, *by_clouds)]), labels, weight))
+        targets = verdicts[-1].beliefs
+        linear.append(line)
+        local.append(near)
+        shares.append(verdicts[-1].shares / 2)
+    # What is said about labels rests on samples that no rule has seen; beliefs are made from all labels.
+    verdict, (one, two) = verdicts[0], shares
     rule = NoiseAwareRule(
-        (linear,),
-        (kernel, *clouds),
-        verdict.shares,
+        tuple(linear),
+        (*local, *clouds),
+        np.concatenate([[one[0], two[0], one[1], two[1]], one[2:] + two[2:]]),
         verdict.transition,
         verdict.noise_rate,
         verdict.likelihood,
@@ -148,8 +162,11 @@ def _rank_in_class(labels: Array) -> Array:
 # The rules and what they say about samples they have not seen
 
 
-def _linear(samples: Samples, chosen: Array, center: Array, weight: Array) -> tuple[ridge.LinearRule, Array]:
-    labels, c = samples.labels[chosen], samples.n_classes
+Build = Callable[[ridge.Solution, float], Any]
+
+
+def _on_features(samples: Samples, chosen: Array, center: Array, weight: Array) -> tuple[ridge.Regression, Build]:
+    """Regression on the samples themselves, and how its solution becomes a rule."""
     if plan.finish_in_whole_space(samples):
         axes, F = np.eye(samples.dim), samples.rows(chosen).astype(float)
     else:
@@ -157,34 +174,45 @@ def _linear(samples: Samples, chosen: Array, center: Array, weight: Array) -> tu
         F = samples.project(axes)[chosen].astype(float)
     squared = samples.squared_norms[chosen]
     limit = _FAR * ridge.typical(squared, weight)
-    F = F * ridge.bounded(squared, limit)[:, None]
-    solution, sharpness, p = _best(ridge.solve(F, labels, weight, c), labels, weight)
-    coef = samples.lift(axes @ solution.coef)
-    return ridge.LinearRule(center.astype(float), limit, coef, solution.offset, sharpness), p
+
+    def rule(solution: ridge.Solution, sharpness: float) -> ridge.LinearRule:
+        coef = samples.lift(axes @ solution.coef)
+        return ridge.LinearRule(center.astype(float), limit, coef, solution.offset, sharpness)
+
+    return ridge.Regression(F * ridge.bounded(squared, limit)[:, None], weight), rule
 
 
-def _kernel(Z: Array, labels: Array, weight: Array, c: int) -> tuple[ridge.KernelRule, Array]:
+def _on_projection(Z: Array, weight: Array) -> tuple[ridge.Regression, Build]:
+    """Regression on similarities in the projected space, likewise."""
     landmarks = Z[:_LANDMARKS]  # the order is one of digests, as good as random
     R = Z - weighted_medians(Z, weight)
     width = _WIDTH * ridge.typical(np.einsum("ij,ij->i", R, R), weight)
     mixing = ridge.mixing(landmarks, width)
-    F = ridge.similarities(Z, landmarks, width) @ mixing
-    solution, sharpness, p = _best(ridge.solve(F, labels, weight, c), labels, weight)
-    return ridge.KernelRule(landmarks, width, mixing, solution.coef, solution.offset, sharpness), p
+
+    def rule(solution: ridge.Solution, sharpness: float) -> ridge.KernelRule:
+        return ridge.KernelRule(landmarks, width, mixing, solution.coef, solution.offset, sharpness)
+
+    return ridge.Regression(ridge.similarities(Z, landmarks, width) @ mixing, weight), rule
 
 
-def _best(solutions: list[ridge.Solution], labels: Array, weight: Array) -> tuple[ridge.Solution, float, Array]:
-    """Penalty and sharpness under which the given labels are most likely, with their probabilities."""
+def _best(
+    regression: tuple[ridge.Regression, Build], targets: Array, labels: Array, weight: Array
+) -> tuple[Any, Array]:
+    """The rule whose penalty and sharpness make the given labels most likely, with its held-out probabilities."""
+    fitted, build = regression
     best, choice = -np.inf, None
     rows = np.arange(len(labels))
-    for solution in solutions:
+    for solution in fitted.solutions(targets):
+        scores = solution.held_out
+        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
         for sharpness in _SHARPNESS:
-            p = softmax(sharpness * solution.held_out, axis=1)
-            _, likelihood = _uniform_rate(_doubtful(p)[rows, labels][None], weight, p.shape[1])
-            if likelihood[-1] > best:
-                best, choice = likelihood[-1], (solution, float(sharpness), p)
+            likelihood = _best_likelihood(odds[rows, labels] / odds.sum(axis=1), weight, scores.shape[1])
+            if likelihood > best:
+                best, choice = likelihood, (solution, float(sharpness))
+            odds *= odds  # twice as sharp
     assert choice is not None
-    return choice
+    solution, sharpness = choice
+    return build(solution, sharpness), softmax(sharpness * solution.held_out, axis=1)
 
 
 def _by_folds(Z: Array, labels: Array, weight: Array, c: int, belief: Latent) -> Array:
@@ -223,6 +251,7 @@ def judge(P: Array, labels: Array, weight: Array) -> Verdict:
     uniform = _uniform(rate, c)
     T, path = uniform, []
     strength = _PRIOR * c
+    by_label = csc_array((np.ones(len(labels)), labels, np.arange(len(labels) + 1)), shape=(c, len(labels)))
     for _ in range(200):
         given = T[:, labels].T
         q = np.einsum("enk,nk->en", P, given)
@@ -233,8 +262,7 @@ def judge(P: Array, labels: Array, weight: Array) -> Verdict:
         if len(path) > 1 and path[-1] - path[-2] <= 1e-6 * total:
             break
         shares = _posterior_shares(shares, q / mixture, weight)
-        counts = np.zeros((c, c))
-        np.add.at(counts.T, labels, r)
+        counts = (by_label @ r).T
         T = (counts + strength * uniform) / (counts.sum(axis=1, keepdims=True) + strength)
     wrong = 1 - r[rows, labels].sum() / total
     return Verdict(shares, T, r / weight[:, None], float(wrong), r.sum(axis=0) / total, np.array(path))
@@ -256,6 +284,21 @@ def _uniform_rate(p: Array, weight: Array, c: int) -> tuple[tuple[Array, float],
         # Beyond guessing the given label would speak against itself.
         rate = float(np.clip(1 - right, 1e-4, 0.95 * (c - 1) / c))
     return (shares, rate), path
+
+
+def _best_likelihood(p: Array, weight: Array, c: int) -> float:
+    """Log-likelihood of given labels of probability p under the flip rate that suits them best."""
+    p = (1 - _DOUBT) * p + _DOUBT / c
+    # p + rate·slope is linear in the rate and its logarithm concave, so Newton's method needs bounds but no more.
+    slope = (1 - p) / (c - 1) - p
+    low, high, rate = 0.0, 0.95 * (c - 1) / c, 0.2
+    for _ in range(12):
+        relative = slope / (p + rate * slope)
+        gradient, curvature = float(weight @ relative), float(weight @ relative**2)
+        low, high = (rate, high) if gradient > 0 else (low, rate)
+        step = rate + gradient / curvature if curvature > 0 else rate
+        rate = step if low < step < high else (low + high) / 2
+    return float(weight @ np.log(p + rate * slope))
 
 
 def _posterior_shares(shares: Array, relative: Array, weight: Array) -> Array:

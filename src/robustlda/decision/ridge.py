@@ -1,4 +1,4 @@
-"""Least squares on class indicators, with the answer every sample would get without itself.
+"""Least squares on class indicators or beliefs, with the answer every sample would get without itself.
 
 For features f_j about their mean, targets y_j about theirs, weights ω and A = F V in the eigenbasis of FᵀΩF = V Λ Vᵀ,
 
@@ -34,26 +34,31 @@ class Solution:
     offset: Array
 
 
-def solve(F: Array, labels: Array, weight: Array, n_classes: int) -> list[Solution]:
-    """Solutions for all penalties."""
-    total = weight.sum()
-    Y = np.eye(n_classes)[labels]
-    f, y = weight @ F / total, weight @ Y / total
-    F, Y = F - f, Y - y
-    WF = F * weight[:, None]
-    eigenvalues, V = np.linalg.eigh(F.T @ WF)
-    eigenvalues = np.maximum(eigenvalues, 0)
-    A, B = F @ V, V.T @ (WF.T @ Y)
-    mean = eigenvalues.mean() or 1.0
-    solutions = []
-    for penalty in PENALTIES:
-        inverse = 1 / (eigenvalues + penalty * mean)
-        leverage = weight * ((A * A) @ inverse + 1 / total)
-        C = inverse[:, None] * B
-        held_out = Y - (Y - A @ C) / np.maximum(1 - leverage, 1e-6)[:, None] + y
-        coef = V @ C
-        solutions.append(Solution(held_out, coef, y - f @ coef))
-    return solutions
+class Regression:
+    """Features taken apart once, for targets of any kind."""
+
+    def __init__(self, F: Array, weight: Array) -> None:
+        self._weight, self._mean = weight, weight @ F / weight.sum()
+        F = F - self._mean
+        eigenvalues, self._V = np.linalg.eigh(F.T @ (F * weight[:, None]))
+        self._eigenvalues, self._A = np.maximum(eigenvalues, 0), F @ self._V
+
+    def solutions(self, Y: Array) -> list[Solution]:
+        """One for each penalty."""
+        A, weight, total = self._A, self._weight, self._weight.sum()
+        y = weight @ Y / total
+        Y = Y - y
+        B = A.T @ (Y * weight[:, None])
+        mean = self._eigenvalues.mean() or 1.0
+        solutions = []
+        for penalty in PENALTIES:
+            inverse = 1 / (self._eigenvalues + penalty * mean)
+            leverage = weight * ((A * A) @ inverse + 1 / total)
+            C = inverse[:, None] * B
+            held_out = Y - (Y - A @ C) / np.maximum(1 - leverage, 1e-6)[:, None] + y
+            coef = self._V @ C
+            solutions.append(Solution(held_out, coef, y - self._mean @ coef))
+        return solutions
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,11 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         -------
         self : object
         """
+        self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Array | None:
+        """Fit; what the noise-aware rule believes about the training labels, which the model does not keep."""
         self._check_parameters()
         X, labels, weight = self._check_data(X, y, sample_weight)
         weight = weight * self._trust(X, labels, weight)
@@ -84,21 +89,21 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         m = self._dimension(samples)
         result = self._solve(samples, m)
         self._store(result, samples, center)
-        if self.decision is not None:
-            self._fit_rule(X, samples)
-        return self
+        return None if self.decision is None else self._fit_rule(X, samples)
 
-    def _fit_rule(self, X: Array, samples: Samples) -> None:
+    def _fit_rule(self, X: Array, samples: Samples) -> Array | None:
         priors = None if self.priors is None else np.asarray(self.priors, float)
         Z = self._project(X)
+        beliefs = None
         if self.decision == "centroid":
             self._rule = centroid.fit(Z, samples.labels, samples.weight, samples.n_classes, priors)
         else:
-            self._rule, self.label_distributions_ = noise_aware.fit(X, Z, samples, self.center_, priors)
+            self._rule, beliefs = noise_aware.fit(X, Z, samples, self.center_, priors)
             self.noise_rate_ = self._rule.noise_rate
             self.transition_ = self._rule.transition
             self.likelihood_path_ = self._rule.likelihood
         self.priors_ = self._rule.priors
+        return beliefs
 
     def _check_parameters(self) -> None:
         if self.n_components is not None and not _is_whole(self.n_components):

@@ -91,12 +91,9 @@ class RobustLDA(RatioProjection):
     priors_ : ndarray of shape (n_classes,)
         Class probabilities the decision uses; with "noise_aware" the estimated true ones, unless given.
     noise_rate_ : float
-        Estimated share of wrong labels in the training data. Only with ``decision="noise_aware"``, as the next three.
+        Estimated share of wrong labels in the training data. Only with ``decision="noise_aware"``, as the next two.
     transition_ : ndarray of shape (n_classes, n_classes)
         Estimated probability that a sample of the row's class is given the column's label.
-    label_distributions_ : ndarray of shape (n_samples, n_classes)
-        Probability of every class to be the true one of each training sample (of positive weight), given its label, from
-        rules that have not seen the sample.
     likelihood_path_ : ndarray
         Logarithm of the likelihood of the given labels, with its prior, as rules are weighed; never falls.
 
