@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from robustlda.audit.label_audit import LabelAudit
     from robustlda.estimators.laplacian import DLE, SupervisedLPP
     from robustlda.estimators.margin import MMC
     from robustlda.estimators.robust import RobustLDA
@@ -11,10 +12,11 @@ if TYPE_CHECKING:
     from robustlda.solvers.ratio import minimize_ratio
 
 __version__ = "0.1.0"
-__all__ = ["DLE", "MMC", "RobustLDA", "SupervisedLPP", "TraceRatioLDA", "__version__", "minimize_ratio"]
+__all__ = ["DLE", "MMC", "LabelAudit", "RobustLDA", "SupervisedLPP", "TraceRatioLDA", "__version__", "minimize_ratio"]
 
 _HOME = {
     "DLE": "robustlda.estimators.laplacian",
+    "LabelAudit": "robustlda.audit.label_audit",
     "MMC": "robustlda.estimators.margin",
     "SupervisedLPP": "robustlda.estimators.laplacian",
     "RobustLDA": "robustlda.estimators.robust",

@@ -5,6 +5,7 @@ import sys
 import click
 
 from robustlda import __version__
+from robustlda.cli.audit import audit
 from robustlda.cli.compare import compare
 
 
@@ -14,6 +15,7 @@ def cli() -> None:
     """Discriminant analysis on data that cannot be trusted."""
 
 
+cli.add_command(audit)
 cli.add_command(compare)
 
 

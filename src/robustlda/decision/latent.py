@@ -17,7 +17,7 @@ leaves every label a pull on its sample; how many labels are wrong is judged by 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve, cholesky
 from scipy.special import softmax
 
 from robustlda.linalg import Array, weighted_median, weighted_medians
@@ -45,9 +45,20 @@ class LatentClasses:
     unit: float
     degrees: float
 
+    def distances(self, Z: Array) -> Array:
+        """Squared Mahalanobis distances from every centre."""
+        return _squared_distances(Z / self.unit, self.centers, self.precision)
+
+    def plane(self, Z: Array) -> Array:
+        """Two coordinates in which the clouds are round and their centres farthest apart."""
+        root = cholesky(self.precision, lower=True, check_finite=False)
+        M = (self.centers - self.shares @ self.centers / self.shares.sum()) @ root
+        axes = np.linalg.svd(np.sqrt(self.shares)[:, None] * M, full_matrices=False)[2][:2]
+        P = Z / self.unit @ root @ axes.T
+        return P if P.shape[1] == 2 else np.column_stack([P, np.zeros(len(P))])
+
     def probabilities(self, Z: Array) -> Array:
-        distances = _squared_distances(Z / self.unit, self.centers, self.precision)
-        return softmax(_log_density(distances, self.degrees, Z.shape[1]) + _log(self.shares), axis=1)
+        return softmax(_log_density(self.distances(Z), self.degrees, Z.shape[1]) + _log(self.shares), axis=1)
 
 
 def fit(Z: Array, labels: Array, weight: Array, n_classes: int, belief: Latent) -> LatentClasses:

@@ -72,6 +72,14 @@ class NoiseAwareRule:
         with np.errstate(divide="ignore"):  # a prior of zero means: never
             return np.log(self.probabilities(X, Z.astype(float)))
 
+    def distances(self, Z: Array) -> Array:
+        """Squared distance of projected samples from the cloud of every class."""
+        return self.on_projection[-len(_CLOUDS)].distances(Z)
+
+    def plane(self, Z: Array) -> Array:
+        """Coordinates of projected samples in the plane in which these clouds differ most."""
+        return self.on_projection[-len(_CLOUDS)].plane(Z)
+
 
 def fit(X: Any, Z: Array, samples: Samples, center: Array, priors: Array | None = None) -> tuple[NoiseAwareRule, Array]:
     """The committee for samples given as they are (X), projected (Z), and as solvers see them.

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from scipy.special import softmax
 
 from robustlda.linalg import Array, weighted_median
+from robustlda.samples.center import squared_distances
 
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 """λ in units of the mean eigenvalue."""
@@ -73,7 +73,8 @@ class LinearRule:
 
     def probabilities(self, X: Any) -> Array:
         scores = X @ self.coef - self.center @ self.coef
-        return softmax(self.sharpness * (scores * shrinkage(X, self.center, self.limit)[:, None] + self.offset), axis=1)
+        drawn_in = bounded(squared_distances(X, self.center), self.limit)[:, None]
+        return softmax(self.sharpness * (scores * drawn_in + self.offset), axis=1)
 
 
 @dataclass(frozen=True)
@@ -109,15 +110,6 @@ def typical(squared_lengths: Array, weight: Array) -> float:
     return weighted_median(squared_lengths, weight) or 1.0
 
 
-def shrinkage(X: Any, center: Array, limit: float) -> Array:
-    """The factor for each row that brings its squared distance from the centre down to the limit."""
-    if issparse(X):
-        squares = np.asarray(X.multiply(X).sum(axis=1), float).ravel()
-        squared = squares - 2 * (X @ center) + center @ center
-    else:
-        squared = np.einsum("ij,ij->i", X, X, dtype=float) - 2 * (X @ center) + center @ center
-    return bounded(squared, limit)
-
-
 def bounded(squared: Array, limit: float) -> Array:
+    """The factor for each row that brings its squared distance from the centre down to the limit."""
     return np.sqrt(limit / np.maximum(squared, limit))

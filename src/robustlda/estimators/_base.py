@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from robustlda.decision import centroid, noise_aware
 from robustlda.linalg import Array, fix_signs
 from robustlda.samples import Samples, hold
+from robustlda.samples import center as center_of
 from robustlda.samples.center import CENTERS
 from robustlda.solvers._result import SolverResult
 
@@ -180,6 +181,20 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         """
         check_is_fitted(self)
         return self._project(validate_data(self, X, accept_sparse="csr", dtype=_DTYPES, reset=False))
+
+    def _distances(self, X: Any) -> tuple[Array, Array, Array]:
+        """Squared distances of samples from every class in the projected space, and from that space itself.
+
+        Third, their coordinates in the plane in which the classes differ most.
+        """
+        X = validate_data(self, X, accept_sparse="csr", dtype=_DTYPES, reset=False)
+        Z = self._project(X).astype(float)
+        lengths = center_of.squared_distances(X, self.center_.astype(float))
+        outside = lengths - np.einsum("ij,ij->i", Z, Z)
+        # Where the projection is the whole space, only rounding errors are left.
+        outside = np.where(outside > 1e-9 * lengths, outside, 0)
+        assert isinstance(self._rule, noise_aware.NoiseAwareRule)
+        return self._rule.distances(Z), outside, self._rule.plane(Z)
 
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self)

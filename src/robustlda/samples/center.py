@@ -27,7 +27,7 @@ def geometric_median(X: Any, weight: Array, *, tol: float = 1e-8, max_iter: int 
     """
     center = mean(X, weight).astype(float)
     for _ in range(max_iter):
-        distance = _distances(X, center)
+        distance = np.sqrt(squared_distances(X, center))
         typical = weighted_median(distance, weight)
         if typical == 0:
             break
@@ -68,11 +68,13 @@ def _squared_distances_from_class(X: Any, labels: Array, weight: Array, n_classe
     return np.concatenate([np.einsum("ij,ij->i", R, R) for R in parts])
 
 
-def _distances(X: Any, center: Array) -> Array:
+def squared_distances(X: Any, center: Array) -> Array:
+    """‖x − center‖² for every row."""
     if issparse(X):
         squares = np.asarray(X.multiply(X).sum(axis=1), float).ravel()
-        return np.sqrt(np.maximum(squares - 2 * (X @ center) + center @ center, 0))
-    return np.concatenate([np.linalg.norm(X[rows] - center, axis=1) for rows in _blocks(X)])
+        return np.maximum(squares - 2 * (X @ center) + center @ center, 0)
+    parts = (X[rows] - center for rows in _blocks(X))
+    return np.concatenate([np.einsum("ij,ij->i", R, R) for R in parts])
 
 
 def _blocks(X: Any) -> list[slice]:

@@ -1,0 +1,224 @@
+"""`LabelAudit`: one robust fit, and for every sample how probable it is that its label is wrong."""
+
+from pathlib import Path
+from typing import Any, Self
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from robustlda.audit import farness
+from robustlda.estimators.robust import RobustLDA
+from robustlda.linalg import Array
+
+OUTLYING = 4.0
+"""Robust z-value of the distance from the nearest class beyond which a sample belongs to none: one in 30 000."""
+
+
+class LabelAudit(BaseEstimator):
+    """Find wrong labels and outliers.
+
+    Every sample is judged by rules that were fitted without it, so no further cross-validation is needed. The
+    probability that a label is wrong takes into account how many labels seem to be wrong, between which classes.
+
+    Parameters
+    ----------
+    estimator : RobustLDA, default=None
+        The model that is fitted; it needs ``decision="noise_aware"``. ``RobustLDA()`` if None. Scale tables first.
+    max_false_alarm : float, default=0.05
+        Share of right labels among the flagged ones that is put up with.
+
+    Attributes
+    ----------
+    estimator_ : RobustLDA
+        The fitted model.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    ids_ : ndarray of shape (n_samples,)
+        What each sample is called: as given, or its row, from 0.
+    given_, suggested_ : ndarray of shape (n_samples,)
+        The label a sample has, and the most probable one.
+    probability_wrong_ : ndarray of shape (n_samples,)
+        Probability that the given label is wrong.
+    farness_ : ndarray of shape (n_samples,)
+        Share of a class that is nearer to its centre than this sample is to that of its given class.
+    farness_any_ : ndarray of shape (n_samples,)
+        The same for the nearest class, and for what lies outside of the projection.
+    finding_ : ndarray of shape (n_samples,)
+        "mislabelled", "outlying" (far from every class, whatever its label), or "" for neither.
+    rank_ : ndarray of shape (n_samples,)
+        1 for the most suspicious label.
+    noise_rate_ : float
+        Estimated share of wrong labels.
+    noise_interval_ : tuple of two floats
+        95 % interval for it.
+    transition_ : ndarray of shape (n_classes, n_classes)
+        Estimated probability that a sample of the row's class was given the column's label.
+    confusion_ : ndarray of shape (n_classes, n_classes)
+        Expected number of samples by given label (rows) and true class (columns).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from robustlda import LabelAudit
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y[7] = 2
+    >>> audit = LabelAudit().fit(X, y)
+    >>> int(audit.ids_[audit.rank_ == 1][0]), int(audit.suggested_[7])
+    (7, 0)
+    """
+
+    def __init__(self, estimator: RobustLDA | None = None, *, max_false_alarm: float = 0.05) -> None:
+        self.estimator = estimator
+        self.max_false_alarm = max_false_alarm
+
+    def fit(self, X: Any, y: Any, ids: Any = None) -> Self:
+        """Judge every label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Labels of any type.
+        ids : array-like of shape (n_samples,), default=None
+            What samples are called in the results; their rows if None.
+
+        Returns
+        -------
+        self : object
+        """
+        model = RobustLDA() if self.estimator is None else clone(self.estimator)
+        if getattr(model, "decision", None) != "noise_aware":
+            raise ValueError(
+                f"LabelAudit needs an estimator with decision='noise_aware', not {getattr(model, 'decision', model)!r}."
+            )
+        _check_share(self.max_false_alarm)
+        beliefs = np.asarray(model._fit(X, y))
+        self.estimator_, self.classes_ = model, model.classes_
+        self._frame_kind = _frame_kind(X)
+        self.given_ = np.asarray(y)
+        labels, n = np.searchsorted(self.classes_, self.given_), len(self.given_)
+        self.ids_ = np.arange(n) if ids is None else np.asarray(ids)
+        if len(self.ids_) != n:
+            raise ValueError(f"There are {len(self.ids_)} ids for {n} samples; give one for each.")
+        rows = np.arange(n)
+        self.suggested_ = self.classes_[beliefs.argmax(axis=1)]
+        self.probability_wrong_ = 1 - beliefs[rows, labels]
+        self.noise_rate_, self.transition_ = model.noise_rate_, model.transition_
+        self.noise_interval_ = _interval(self.noise_rate_, self.probability_wrong_)
+        self.confusion_ = np.array([beliefs[labels == k].sum(axis=0) for k in range(len(self.classes_))])
+        self._measure_distances(X, labels, self.probability_wrong_ < 0.5)
+        self.rank_ = np.empty(n, int)
+        self.rank_[self._order()] = np.arange(1, n + 1)
+        self.finding_ = np.full(n, "", dtype="<U11")
+        self.finding_[self.flags()] = "mislabelled"
+        self.finding_[self._beyond > OUTLYING] = "outlying"
+        return self
+
+    def _measure_distances(self, X: Any, labels: Array, believed: Array) -> None:
+        squared, outside, plane = self.estimator_._distances(X)
+        self._plane: Array = plane
+        own = squared[np.arange(len(labels)), labels]
+        z = farness.standardised(squared, own[believed])
+        self._beyond = np.maximum(z.min(axis=1), farness.standardised(outside, outside[believed]))
+        self.farness_ = farness.probability(z[np.arange(len(labels)), labels])
+        self.farness_any_ = farness.probability(self._beyond)
+
+    def _order(self) -> Array:
+        """Rows from the most to the least suspicious; among equals, the farther from their class first."""
+        return np.lexsort((-self.farness_, -self.probability_wrong_))
+
+    def flags(self, max_false_alarm: float | None = None) -> Array:
+        """Which labels are probably wrong.
+
+        As many of the most suspicious ones as leave the expected share of right labels among them at
+        `max_false_alarm` or below.
+
+        Parameters
+        ----------
+        max_false_alarm : float, default=None
+            That share; the one given to the constructor if None.
+
+        Returns
+        -------
+        flags : ndarray of bool of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        share = self.max_false_alarm if max_false_alarm is None else max_false_alarm
+        _check_share(share)
+        order = self._order()
+        false_alarms = np.cumsum(1 - self.probability_wrong_[order]) / np.arange(1, len(order) + 1)
+        enough = np.flatnonzero(false_alarms <= share)
+        flags = np.zeros(len(order), bool)
+        if len(enough):
+            flags[order[: enough[-1] + 1]] = True
+        return flags & (self.suggested_ != self.given_)
+
+    def cleaned(self, max_false_alarm: float | None = None) -> tuple[Array, Array]:
+        """The labels with the flagged ones replaced, and a mask of the samples that are no outliers.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The suggested label where the given one is flagged, the given one elsewhere.
+        keep : ndarray of bool of shape (n_samples,)
+            False for outliers.
+        """
+        flags = self.flags(max_false_alarm)
+        return np.where(flags, self.suggested_, self.given_), self._beyond <= OUTLYING
+
+    def to_frame(self) -> Any:
+        """One row per sample, most suspicious first: the kind of DataFrame that was given, or an Arrow table."""
+        check_is_fitted(self)
+        order = self._order()
+        columns = {
+            "id": self.ids_,
+            "given": self.given_,
+            "suggested": self.suggested_,
+            "probability_wrong": self.probability_wrong_,
+            "farness": self.farness_,
+            "farness_any": self.farness_any_,
+            "finding": self.finding_,
+            "rank": self.rank_,
+        }
+        data = {name: values[order].tolist() for name, values in columns.items()}
+        return pa.table(data) if self._frame_kind is None else nw.from_dict(data, backend=self._frame_kind).to_native()
+
+    def report(self, path: str | Path, *, title: str = "Label audit", images: Any = None) -> None:
+        """Write one self-contained HTML page.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, replaced if it exists.
+        title : str, default="Label audit"
+            Its heading.
+        images : array-like of shape (n_samples, side * side), default=None
+            Grey values between 0 and 1, to show the suspicious samples as thumbnails.
+        """
+        from robustlda.report import audit_page
+
+        check_is_fitted(self)
+        audit_page.write(self, Path(path), title=title, images=images)
+
+
+def _check_share(share: float) -> None:
+    if not 0 < share < 1:
+        raise ValueError(f"max_false_alarm={share!r} must lie between 0 and 1, for example 0.05.")
+
+
+def _interval(rate: float, wrong: Array) -> tuple[float, float]:
+    """95 % interval of the flip rate: its information is that of known flips, less what their uncertainty hides."""
+    n, spread = len(wrong), max(rate * (1 - rate), 1e-9)
+    information = max(n * spread - float(wrong @ (1 - wrong)), 1e-3 * n * spread) / spread**2
+    error = 1.96 / np.sqrt(information)
+    # Where nothing was found, three in n may still have been missed.
+    return max(0.0, rate - error), float(min(1.0, max(rate + error, 3 / n)))
+
+
+def _frame_kind(X: Any) -> Any:
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return nw.get_native_namespace(frame) if isinstance(frame, nw.DataFrame) else None

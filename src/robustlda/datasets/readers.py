@@ -1,0 +1,180 @@
+"""Tables from files: numbers for the features, labels, ids, and a sentence for all that was left out or changed."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from robustlda.linalg import Array
+
+_MOST_CATEGORIES = 50
+_MOST_CLASSES = 1000
+
+
+@dataclass(frozen=True)
+class Table:
+    """Features as numbers with their names, labels, ids and what happened on the way."""
+
+    X: Array
+    y: Array
+    ids: Array
+    names: list[str]
+    notes: list[str] = field(default_factory=list)
+
+
+def read(path: Path, label: str | None, id: str | None = None, features: list[str] | None = None) -> Table:
+    """Features, labels and ids of a CSV, TSV, Parquet, Feather or .npz file (arrays `X` and `y`)."""
+    if not path.is_file():
+        raise ValueError(f"There is no file {path}.")
+    if path.suffix == ".npz":
+        return _arrays(path)
+    if label is None:
+        raise ValueError("Say which column holds the labels: --label COLUMN.")
+    table = _table(path)
+    return from_arrow(table, label, id, features)
+
+
+def _table(path: Path) -> pa.Table:
+    from pyarrow import csv, feather, parquet
+
+    try:
+        if path.suffix in (".parquet", ".pq"):
+            return parquet.read_table(path)
+        if path.suffix in (".feather", ".arrow"):
+            return feather.read_table(path)
+        if path.suffix in (".csv", ".tsv", ".txt"):
+            options = csv.ParseOptions(delimiter="," if path.suffix == ".csv" else "\t")
+            return csv.read_csv(path, parse_options=options)
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
+    ending = path.suffix or "a name without ending"
+    raise ValueError(f"{path}: {ending} is not known; use CSV, TSV, Parquet, Feather or npz.")
+
+
+def _arrays(path: Path) -> Table:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            X, y = archive["X"], archive["y"]
+    except (KeyError, ValueError, OSError, EOFError) as error:
+        raise ValueError(f"{path} must hold the arrays X and y: {error}") from None
+    except Exception as error:  # zipfile.BadZipFile and what a damaged archive may raise besides
+        raise ValueError(f"{path} cannot be read: {error}") from None
+    if X.ndim != 2 or y.shape != (len(X),):
+        raise ValueError(f"{path} holds X of shape {X.shape} and y of shape {y.shape}; they must be (n, d) and (n,).")
+    X, notes = _imputed(X.astype(float), [f"x{j}" for j in range(X.shape[1])])
+    return Table(X, y, np.arange(len(y)), [f"x{j}" for j in range(X.shape[1])], notes)
+
+
+def from_arrow(table: pa.Table, label: str, id: str | None, features: list[str] | None) -> Table:
+    """The same of an Arrow table."""
+    for column in [label, *([id] if id else []), *(features or [])]:
+        if column not in table.column_names:
+            shown = ", ".join(table.column_names[:12]) + (", …" if len(table.column_names) > 12 else "")
+            raise ValueError(f"There is no column {column!r}; the columns are {shown}.")
+    if table.num_rows == 0:
+        raise ValueError("The table has no rows.")
+    notes: list[str] = []
+    labelled = pc.is_valid(table[label])
+    lost = table.num_rows - pc.sum(labelled).as_py()
+    if lost:
+        notes.append(f"{lost} rows have no label and were left out.")
+        table = table.filter(labelled)
+    if table.num_rows == 0:
+        raise ValueError(f"No row has a label in column {label!r}.")
+    y = _labels(table[label], label)
+    ids = np.array(table[id].to_pylist(), object) if id else np.arange(table.num_rows)
+    chosen = features or [name for name in table.column_names if name not in (label, id)]
+    parts, names = [], []
+    for name in chosen:
+        values, columns, note = _numbers(table[name], name)
+        notes += [note] if note else []
+        parts += values
+        names += columns
+    if not parts:
+        raise ValueError("No column holds features that can be used; numbers and categories can.")
+    X, more = _imputed(np.column_stack(parts), names)
+    return Table(X, y, ids, names, notes + more)
+
+
+def _labels(column: pa.ChunkedArray, name: str) -> Array:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    distinct = pc.count_distinct(column).as_py()
+    if distinct > _MOST_CLASSES or (pa.types.is_floating(column.type) and distinct > 100):
+        raise ValueError(
+            f"Column {name!r} holds {distinct} different values; labels of classes are needed, not numbers."
+        )
+    if distinct < 2:
+        raise ValueError(f"Column {name!r} holds only one class, {column[0].as_py()!r}; at least two are needed.")
+    values = column.to_pylist()
+    return np.array(values) if not isinstance(values[0], str) else np.array([str(v) for v in values])
+
+
+def _numbers(column: pa.ChunkedArray, name: str) -> tuple[list[Array], list[str], str]:
+    """Columns of numbers for one column of a table, their names, and a sentence if it had to be left out."""
+    kind = column.type
+    if pa.types.is_null(kind) or column.null_count == len(column):
+        return [], [], f"Column {name!r} is empty and was left out."
+    if (
+        pa.types.is_boolean(kind)
+        or pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+    ):
+        return [column.cast(pa.float64()).to_numpy(zero_copy_only=False).astype(float)], [name], ""
+    if pa.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+        kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        categories = pc.unique(column.drop_null()).to_pylist()
+        if len(categories) <= min(_MOST_CATEGORIES, max(2, len(column) // 10)):
+            values = np.array(column.to_pylist(), object)
+            return [(values == c).astype(float) for c in categories], [f"{name}={c}" for c in categories], ""
+        return [], [], f"Column {name!r} holds text ({len(categories)} different values) and was left out."
+    return [], [], f"Column {name!r} is of type {kind} and was left out."
+
+
+def _imputed(X: Array, names: list[str]) -> tuple[Array, list[str]]:
+    """Missing numbers replaced by the median of their column."""
+    X = np.where(np.isfinite(X), X, np.nan)
+    missing = np.isnan(X)
+    if not missing.any():
+        return X, []
+    columns = np.flatnonzero(missing.any(axis=0))
+    empty = missing.all(axis=0)
+    if empty.all():
+        raise ValueError("All features are missing in every row.")
+    with np.errstate(all="ignore"):
+        medians = np.where(empty, 0, np.nanmedian(np.where(empty, 0, X), axis=0))
+    shown = ", ".join(names[j] for j in columns[:5]) + (", …" if len(columns) > 5 else "")
+    return np.where(missing, medians, X), [f"{missing.sum()} missing numbers in {shown} were replaced by medians."]
+
+
+def standardised(X: Array) -> Array:
+    """Features about their median, in units of their spread, which outliers do not stretch."""
+    middle = np.median(X, axis=0)
+    spread = np.median(np.abs(X - middle), axis=0) * 1.4826
+    spread = np.where(spread > 0, spread, np.abs(X - middle).mean(axis=0))
+    return (X - middle) / np.where(spread > 0, spread, 1)
+
+
+def square_images(table: Table) -> Array | None:
+    """The features as grey values between 0 and 1, if they look like square images: one scale, side × side."""
+    side = round(table.X.shape[1] ** 0.5)
+    if side < 6 or side**2 != table.X.shape[1] or table.X.min() < 0 or table.X.max() == 0:
+        return None
+    return table.X / table.X.max()
+
+
+def demonstration() -> tuple[Table, Any]:
+    """Scikit-learn's digits with a fifth of the labels flipped, and which ones."""
+    from sklearn.datasets import load_digits
+
+    from robustlda.datasets.contaminate import flip_labels
+
+    X, y = load_digits(return_X_y=True)
+    noisy, flipped = flip_labels(y, 0.2, np.random.default_rng(0))
+    return Table(X, noisy, np.arange(len(y)), [f"pixel {j}" for j in range(64)]), flipped

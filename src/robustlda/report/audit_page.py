@@ -1,0 +1,127 @@
+"""The page of an audit: summary, projection, class map and the ranked table, in one file without outside assets."""
+
+import base64
+import json
+import struct
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jinja2 import Environment, PackageLoader, select_autoescape
+
+from robustlda.linalg import Array
+from robustlda.report.files import replacing
+
+if TYPE_CHECKING:
+    from robustlda.audit.label_audit import LabelAudit
+
+_POINTS = 1500
+_ROWS = 400
+_LONGEST = 80
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c564b", "#7f7f00", "#5e3c99", "#444444")
+
+
+def write(audit: "LabelAudit", path: Path, *, title: str, images: Any = None, notes: list[str] | None = None) -> None:
+    """Write the page."""
+    page = render(audit, title=title, images=images, notes=notes)
+    with replacing(path) as target:
+        target.write_text(page, encoding="utf-8")
+
+
+def render(audit: "LabelAudit", *, title: str, images: Any = None, notes: list[str] | None = None) -> str:
+    """The page as text."""
+    environment = Environment(
+        loader=PackageLoader("robustlda.report"), autoescape=select_autoescape(["html"]), trim_blocks=True
+    )
+    n, flags = len(audit.given_), audit.finding_ == "mislabelled"
+    order = np.argsort(audit.rank_)
+    points = _shown_points(order, audit.finding_)
+    place = _projection(audit)
+    return environment.get_template("audit.html").render(
+        title=_short(title),
+        n=n,
+        classes=len(audit.classes_),
+        rate=audit.noise_rate_,
+        interval=audit.noise_interval_,
+        flagged=int(flags.sum()),
+        outlying=int((audit.finding_ == "outlying").sum()),
+        false_alarm=audit.max_false_alarm,
+        notes=[_short(note, 300) for note in notes or []],
+        shown=len(points),
+        confusion=_confusions(audit),
+        data=_script_safe(
+            {
+                "points": [_point(audit, place, int(i)) for i in points],
+                "rows": [_row(audit, int(i), images) for i in order[:_ROWS]],
+                "classes": [_short(str(c)) for c in audit.classes_],
+                "colours": [COLOURS[k % len(COLOURS)] for k in range(len(audit.classes_))],
+            }
+        ),
+    )
+
+
+def _script_safe(data: dict[str, Any]) -> str:
+    """JSON that cannot end the script element it stands in, nor begin a comment."""
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _short(text: str, longest: int = _LONGEST) -> str:
+    shown = "".join(c if c.isprintable() else "�" for c in str(text))
+    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
+
+
+def _shown_points(order: Array, finding: Array) -> Array:
+    """All findings first, then samples spread evenly over the ranking."""
+    found = order[finding[order] != ""][: _POINTS // 2]
+    rest = np.setdiff1d(order, found, assume_unique=False)
+    step = max(1, -(-len(rest) // (_POINTS - len(found))))
+    return np.concatenate([rest[::step], found])
+
+
+def _projection(audit: "LabelAudit") -> Array:
+    """Two coordinates in which the class centres differ most, of every sample, in [0, 1]."""
+    P = np.asarray(audit._plane, float)
+    low, high = np.quantile(P, 0.005, axis=0), np.quantile(P, 0.995, axis=0)
+    return np.clip((P - low) / np.maximum(high - low, 1e-300), -0.02, 1.02)
+
+
+def _point(audit: "LabelAudit", place: Array, i: int) -> list[Any]:
+    k = int(np.searchsorted(audit.classes_, audit.given_[i]))
+    s = int(np.searchsorted(audit.classes_, audit.suggested_[i]))
+    kind = {"": 0, "mislabelled": 1, "outlying": 2}[audit.finding_[i]]
+    numbers = (place[i, 0], place[i, 1], audit.probability_wrong_[i], audit.farness_[i])
+    return [_short(str(audit.ids_[i])), k, s, kind, *(round(float(x), 3) for x in numbers)]
+
+
+def _row(audit: "LabelAudit", i: int, images: Any) -> list[Any]:
+    picture = "" if images is None else thumbnail(np.asarray(images)[i])
+    texts = (_short(str(v)) for v in (audit.ids_[i], audit.given_[i], audit.suggested_[i]))
+    numbers = (audit.probability_wrong_[i], audit.farness_[i], audit.farness_any_[i])
+    return [int(audit.rank_[i]), *texts, *(round(float(x), 3) for x in numbers), str(audit.finding_[i]), picture]
+
+
+def _confusions(audit: "LabelAudit") -> list[tuple[str, str, float]]:
+    """The pairs of classes between which most labels went wrong: true class, given label, how many."""
+    counts = audit.confusion_.T.copy()
+    np.fill_diagonal(counts, 0)
+    pairs = np.argsort(-counts, axis=None)[:8]
+    found = [(int(p) // len(counts), int(p) % len(counts)) for p in pairs]
+    names = [_short(str(c), 30) for c in audit.classes_]
+    return [(names[i], names[j], float(counts[i, j])) for i, j in found if counts[i, j] >= 0.5]
+
+
+def thumbnail(grey: Array) -> str:
+    """A square grey image as a PNG in a data address."""
+    side = round(len(grey) ** 0.5)
+    pixels = (255 * np.clip(grey, 0, 1)).astype(np.uint8).reshape(side, side)
+    lines = b"".join(b"\0" + line.tobytes() for line in pixels)
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        body = kind + content
+        return struct.pack(">I", len(content)) + body + struct.pack(">I", zlib.crc32(body))
+
+    header = struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)
+    png = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(lines, 9)) + chunk(b"IEND", b"")
+    return "data:image/png;base64," + base64.b64encode(png).decode()
