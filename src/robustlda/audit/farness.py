@@ -21,7 +21,8 @@ def standardised(squared: Array, reference: Array) -> Array:
     """Robust z-values of cube roots of squared distances; zero where the reference samples do not differ."""
     roots, usual = np.cbrt(squared), np.cbrt(reference)
     middle = np.median(usual)
-    width = 1.4826 * np.median(np.abs(usual - middle))
+    # Tails may be longer above than below; up to a fifth of the samples may lie anywhere without stretching them.
+    width = max(1.4826 * np.median(np.abs(usual - middle)), (np.quantile(usual, 0.8) - middle) / norm.ppf(0.8))
     return (roots - middle) / width if width > 1e-9 * max(middle, 1e-300) else np.zeros_like(roots)
 
 

@@ -47,7 +47,9 @@ def _table(path: Path) -> pa.Table:
             return feather.read_table(path)
         if path.suffix in (".csv", ".tsv", ".txt"):
             options = csv.ParseOptions(delimiter="," if path.suffix == ".csv" else "\t")
-            return csv.read_csv(path, parse_options=options)
+            return csv.read_csv(
+                path, parse_options=options, convert_options=csv.ConvertOptions(strings_can_be_null=True)
+            )
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
     ending = path.suffix or "a name without ending"
@@ -58,10 +60,10 @@ def _arrays(path: Path) -> Table:
     try:
         with np.load(path, allow_pickle=False) as archive:
             X, y = archive["X"], archive["y"]
-    except (KeyError, ValueError, OSError, EOFError) as error:
-        raise ValueError(f"{path} must hold the arrays X and y: {error}") from None
-    except Exception as error:  # zipfile.BadZipFile and what a damaged archive may raise besides
-        raise ValueError(f"{path} cannot be read: {error}") from None
+    except KeyError:
+        raise ValueError(f"{path} must hold the arrays X and y.") from None
+    except Exception as error:  # a damaged archive raises whatever the layer that meets the damage raises
+        raise ValueError(f"{path} cannot be read as an archive of arrays ({type(error).__name__}).") from None
     if X.ndim != 2 or y.shape != (len(X),):
         raise ValueError(f"{path} holds X of shape {X.shape} and y of shape {y.shape}; they must be (n, d) and (n,).")
     X, notes = _imputed(X.astype(float), [f"x{j}" for j in range(X.shape[1])])

@@ -1,0 +1,255 @@
+"""The audit: finds planted errors, keeps its promise about false alarms, tells outliers from wrong labels."""
+
+import csv
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from pyarrow import feather, parquet
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.metrics import average_precision_score
+from sklearn.preprocessing import StandardScaler
+from test_cli import call
+
+from robustlda import LabelAudit, RobustLDA
+from robustlda.audit import farness, files
+from robustlda.datasets import readers
+from robustlda.datasets.contaminate import flip_into_next_class, flip_labels, gross_rows
+
+
+def table(load):
+    X, y = load(return_X_y=True)
+    return (X / 16 if load is load_digits else StandardScaler().fit_transform(X)), y
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_digits])
+@pytest.mark.parametrize("flip", [flip_labels, flip_into_next_class])
+def test_planted_errors_rank_first_and_few_flags_are_false(load, flip):
+    X, y = table(load)
+    noisy, wrong = flip(y, 0.2, np.random.default_rng(0))
+    audit = LabelAudit().fit(X, noisy)
+    assert average_precision_score(wrong, audit.probability_wrong_) > 0.9
+    flags = audit.flags()
+    assert (~wrong[flags]).sum() <= 0.1 * flags.sum() + 1
+    low, high = audit.noise_interval_
+    assert 0 <= low <= audit.noise_rate_ <= high <= 1
+    assert_allclose(audit.confusion_.sum(axis=1), np.bincount(noisy))
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_digits])
+def test_clean_labels_are_left_alone(load):
+    X, y = table(load)
+    audit = LabelAudit().fit(X, y)
+    assert audit.flags().mean() < 0.02
+    assert (audit.finding_ != "").mean() < 0.03
+    assert audit.noise_rate_ < 0.02
+
+
+def test_outliers_are_not_called_mislabelled():
+    X, y = table(load_digits)
+    spoiled, changed = gross_rows(X, 0.05, np.random.default_rng(0))
+    finding = LabelAudit().fit(spoiled, y).finding_
+    assert (finding[changed] == "outlying").mean() > 0.95
+    assert (finding[~changed] == "outlying").mean() < 0.03
+
+
+def test_more_false_alarms_allowed_means_more_flags():
+    X, y = table(load_breast_cancer)
+    noisy, _ = flip_labels(y, 0.3, np.random.default_rng(0))
+    audit = LabelAudit().fit(X, noisy)
+    strict, default, loose = (audit.flags(share) for share in (0.01, None, 0.3))
+    assert strict.sum() < default.sum() < loose.sum()
+    assert (default[strict]).all()
+    expected = (1 - audit.probability_wrong_[default]).mean()
+    assert expected <= 0.05
+
+
+def test_cleaned_labels_are_nearer_to_the_truth():
+    X, y = table(load_wine)
+    noisy, _ = flip_labels(y, 0.2, np.random.default_rng(0))
+    audit = LabelAudit().fit(X, noisy)
+    cleaned, keep = audit.cleaned()
+    assert (cleaned == y).mean() > 0.97 > (noisy == y).mean()
+    assert keep.mean() > 0.95
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_frame_is_of_the_kind_that_was_given(kind):
+    X, y = table(load_iris)
+    frame = kind({f"f{j}": X[:, j] for j in range(4)})
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    result = LabelAudit().fit(frame, names, ids=[f"row {i}" for i in range(150)]).to_frame()
+    assert type(result) is type(frame)
+    ranks = result["rank"].to_pylist() if kind is pa.table else list(result["rank"])
+    assert ranks == list(range(1, 151))
+
+
+def test_arrays_come_back_as_an_arrow_table():
+    X, y = table(load_iris)
+    result = LabelAudit().fit(X, y).to_frame()
+    assert isinstance(result, pa.Table)
+    assert result.column_names[:3] == ["id", "given", "suggested"]
+
+
+def test_classes_of_one_and_two_samples():
+    X, y = table(load_wine)
+    X, y = np.vstack([X, X[:3] + 9]), np.append(y, [7, 8, 8])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        audit = LabelAudit().fit(X, y)
+    assert np.isfinite(audit.probability_wrong_).all()
+    assert audit.confusion_.shape == (5, 5)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: LabelAudit(RobustLDA(decision="centroid")), "needs an estimator with decision='noise_aware'"),
+        (lambda: LabelAudit(max_false_alarm=0), "max_false_alarm=0 must lie between 0 and 1"),
+    ],
+)
+def test_bad_settings_are_named(make, message):
+    X, y = table(load_iris)
+    with pytest.raises(ValueError, match=message):
+        make().fit(X, y)
+
+
+def test_ids_must_match():
+    X, y = table(load_iris)
+    with pytest.raises(ValueError, match="There are 3 ids for 150 samples"):
+        LabelAudit().fit(X, y, ids=[1, 2, 3])
+
+
+def test_farness_is_uniform_on_gaussian_classes():
+    rng = np.random.default_rng(0)
+    squared = (rng.normal(size=(20_000, 5)) ** 2).sum(axis=1)
+    p = farness.probability(farness.standardised(squared, squared))
+    assert_allclose(np.quantile(p, [0.1, 0.5, 0.9]), [0.1, 0.5, 0.9], atol=0.02)
+    assert_array_equal(farness.standardised(np.ones(5), np.ones(5)), np.zeros(5))
+
+
+# Files
+
+
+def messy(path, n=120, seed=0):
+    """A table with everything in it: categories, missing numbers, text, dates, missing labels, hostile names."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    frame = {
+        "name": [f"=cmd|' /C calc'!A{i}" for i in range(n)],
+        "a": [None if i % 17 == 0 else float(v) for i, v in enumerate(rng.normal(size=n) + 3 * y)],
+        "b": (rng.normal(size=n) - 3 * (y == 1)).tolist(),
+        "colour": [("red", "green", "blue")[k] if rng.random() < 0.8 else "red" for k in y],
+        "remark": [f"text {rng.integers(1e9)}" for _ in range(n)],
+        "label": [None if i == 5 else ("<script>alert(1)</script>", "‮hello", "plain")[k] for i, k in enumerate(y)],
+    }
+    arrow = pa.table(frame)
+    if path.suffix == ".parquet":
+        parquet.write_table(arrow, path)
+    elif path.suffix == ".feather":
+        feather.write_feather(arrow, path)
+    else:
+        pd.DataFrame(frame).to_csv(path, index=False, sep="," if path.suffix == ".csv" else "\t")
+    return path
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "feather"])
+def test_tables_are_read_alike_whatever_the_file(tmp_path, ending):
+    read = readers.read(messy(tmp_path / f"t.{ending}"), "label", "name")
+    assert read.X.shape == (119, 5)
+    assert read.names == ["a", "b", "colour=red", "colour=green", "colour=blue"]
+    assert np.isfinite(read.X).all()
+    notes = " ".join(read.notes)
+    assert "1 rows have no label" in notes
+    assert "Column 'remark' holds text" in notes
+    assert "missing numbers in a were replaced by medians" in notes
+
+
+def test_cells_are_no_formulas():
+    assert files.spreadsheet_safe("=1+1") == "'=1+1"
+    assert files.spreadsheet_safe("@x") == "'@x"
+    assert files.spreadsheet_safe("-3.5") == "-3.5"
+    assert files.spreadsheet_safe("plain") == "plain"
+
+
+def test_command_writes_three_files_and_a_summary(tmp_path):
+    source = messy(tmp_path / "t.csv")
+    result = call("audit", str(source), "--label", "label", "--id", "name", "--out", str(tmp_path / "out"))
+    assert result.returncode == 0, result.stderr
+    assert "119 labels, 3 classes" in result.stdout
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["audit.json", "report.html", "suspects.csv"]
+    summary = json.loads((tmp_path / "out" / "audit.json").read_text())
+    assert summary["samples"] == 119
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "<script>alert" not in page
+    assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in page
+    with (tmp_path / "out" / "suspects.csv").open() as file:
+        assert all(row["id"].startswith("'=") for row in csv.DictReader(file))
+
+
+def test_without_a_table_digits_are_audited(tmp_path):
+    result = call("audit", "--out", str(tmp_path))
+    assert result.returncode == 0, result.stderr
+    assert "Of 359 labels flipped on purpose 35" in result.stdout
+    assert (tmp_path / "report.html").stat().st_size < 1e6
+
+
+def test_gate_fails_with_exit_code_1_and_json_is_all_there_is_on_stdout(tmp_path):
+    result = call("audit", "--max-noise", "0.05", "--format", "json", "--out", str(tmp_path))
+    assert result.returncode == 1
+    assert 0.15 < json.loads(result.stdout)["noise_rate"] < 0.25
+    assert "Failed: 19" in result.stderr
+
+
+def bad_tables(folder):
+    n = 40
+    good = pd.DataFrame(
+        {"a": np.arange(n, dtype=float), "b": np.random.default_rng(0).normal(size=n), "y": np.arange(n) % 2}
+    )
+    good.to_csv(folder / "good.csv", index=False)
+    good.assign(y=1).to_csv(folder / "one.csv", index=False)
+    good.assign(a=np.nan, b=np.nan).to_csv(folder / "missing.csv", index=False)
+    (folder / "empty.csv").write_text("")
+    good.to_parquet(folder / "t.parquet")
+    (folder / "cut.parquet").write_bytes((folder / "t.parquet").read_bytes()[:200])
+    big = pd.DataFrame({"a": np.arange(2000.0), "y": np.arange(2000)})
+    big.to_csv(folder / "many.csv", index=False)
+    (folder / "cut.npz").write_bytes(b"PK not really")
+
+
+@pytest.mark.parametrize(
+    ("file", "label", "message"),
+    [
+        ("good.csv", "z", "There is no column 'z'; the columns are a, b, y"),
+        ("good.csv", None, "Say which column holds the labels: --label COLUMN"),
+        ("one.csv", "y", "holds only one class, 1"),
+        ("missing.csv", "y", "No column holds features that can be used"),
+        ("empty.csv", "y", "cannot be read"),
+        ("cut.parquet", "y", "cannot be read"),
+        ("cut.npz", None, "cannot be read"),
+        ("many.csv", "y", "holds 2000 different values"),
+        ("none.csv", "y", "There is no file"),
+        ("table.xlsx", "y", "There is no file"),
+    ],
+)
+def test_bad_tables_get_one_sentence_and_leave_nothing_behind(tmp_path, file, label, message):
+    bad_tables(tmp_path)
+    out = tmp_path / "out"
+    words = ["audit", str(tmp_path / file), "--out", str(out)] + (["--label", label] if label else [])
+    result = call(*words)
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not out.exists() or not list(out.iterdir())
+
+
+def test_a_folder_that_cannot_be_written_is_found_out_before_the_work(tmp_path):
+    result = call("audit", "--out", "/proc/none")
+    assert result.returncode == 2
+    assert "Nothing can be written to /proc/none" in result.stderr
