@@ -89,8 +89,10 @@ class KernelRule:
     sharpness: float
 
     def probabilities(self, Z: Array) -> Array:
-        scores = similarities(Z, self.landmarks, self.width) @ self.mixing @ self.coef + self.offset
-        return softmax(self.sharpness * scores, axis=1)
+        B = self.mixing @ self.coef
+        blocks = (Z[start : start + 4096] for start in range(0, len(Z), 4096))
+        scores = np.concatenate([similarities(rows, self.landmarks, self.width) @ B for rows in blocks])
+        return softmax(self.sharpness * (scores + self.offset), axis=1)
 
 
 def similarities(Z: Array, landmarks: Array, width: float) -> Array:

@@ -47,7 +47,10 @@ class RatioProjection(DiscriminantProjection):
         m = self.n_components or min(self._default_components(classes), n - 1, d)
         sparse = issparse(X) and n * d > SMALL
         itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
-        return plan.memory(n, d, m, itemsize=itemsize, sparse=sparse)
+        projection = plan.memory(n, d, m, itemsize=itemsize, sparse=sparse)
+        if self.decision != "noise_aware":
+            return projection
+        return max(projection, plan.memory_of_noise_aware_rule(n, d, classes, sparse=sparse))
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
         X, labels, weight = super()._check_data(X, y, sample_weight)

@@ -1,6 +1,7 @@
 """Figures of an experiment, drawn from its rows alone."""
 
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -26,34 +27,38 @@ AXIS = {
 GROUPS = {True: "1-NN votes, with {reference} reference labels", False: "the method decides by itself"}
 
 
-def accuracy_against_noise(rows: Sequence[Row], path: Path) -> None:
-    """Mean accuracy over the folds, with its standard error as a band: a column of panels per data set.
+def accuracy_against_noise(rows: Sequence[Row], path: Path, *, columns: int | None = None) -> None:
+    """Mean accuracy over the folds, with its standard error as a band: a panel per data set.
 
-    Methods that let 1-NN vote and methods with a rule of their own have a row of panels each, on one scale.
+    Methods that let 1-NN vote and methods with a rule of their own have rows of panels of their own, on one scale.
+    With `columns`, the data sets are broken into lines.
     """
     kind, reference = _only({row.kind for row in rows}), _only({row.reference for row in rows})
     table = accuracies(rows)
     names = list(dict.fromkeys(row.dataset for row in rows))
     known = {**methods.METHODS, **methods.VARIANTS}
     ran = [method for name, method in known.items() if any((d, name) in table for d in names)]
-    groups = {votes: [m for m in ran if m.votes == votes] for votes in GROUPS if any(m.votes == votes for m in ran)}
-    figure = Figure(figsize=(3.6 * len(names) + 2.6, 3.1 * max(len(groups), 1) + 0.4), layout="constrained")
-    axes = figure.subplots(max(len(groups), 1), len(names), sharey=True, sharex=True, squeeze=False)
-    for line, (votes, group) in zip(axes, groups.items(), strict=False):
-        for ax, dataset in zip(line, names, strict=True):
+    groups = [(votes, [m for m in ran if m.votes == votes]) for votes in GROUPS if any(m.votes == votes for m in ran)]
+    wide = min(columns or len(names), len(names))
+    lines = [names[i : i + wide] for i in range(0, len(names), wide)]
+    height = len(groups) * len(lines)
+    figure = Figure(figsize=(3.6 * wide + 2.6, 3.1 * height + 0.4), layout="constrained")
+    axes = figure.subplots(height, wide, sharey=True, sharex=True, squeeze=False)
+    for line, ((votes, group), shown) in zip(axes, product(groups, lines), strict=True):
+        for ax, dataset in zip(line, shown, strict=False):
             for method in group:
                 if (dataset, method.name) in table:
                     _draw(ax, table[dataset, method.name], method)
             ax.grid(color="#dddddd", linewidth=0.6)
             ax.spines[["top", "right"]].set_visible(False)
+            ax.set_title(catalogue.CATALOGUE[dataset].title)
+            ax.set_xlabel(AXIS[kind])
+        for ax in line[len(shown) :]:
+            ax.set_visible(False)
         title = GROUPS[votes].format(reference=reference)
         place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5), "alignment": "left", "frameon": False}
-        line[-1].legend(*_first_of_each(line), title=title, fontsize=9, title_fontsize=9, **place)
+        line[len(shown) - 1].legend(*_first_of_each(line), title=title, fontsize=9, title_fontsize=9, **place)
         line[0].set_ylabel("accuracy on clean test data\n(mean over folds ± standard error)")
-    for ax, dataset in zip(axes[0], names, strict=True):
-        ax.set_title(catalogue.find(dataset).title)
-    for ax in axes[-1]:
-        ax.set_xlabel(AXIS[kind])
     with replacing(path) as target:
         figure.savefig(target, dpi=150, format=path.suffix[1:])
 

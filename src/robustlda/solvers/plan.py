@@ -93,3 +93,12 @@ def memory(n: int, d: int, m: int, *, itemsize: int = 8, sparse: bool = False) -
     if not use_subspace(sizes, m) or factorise_total_scatter(sizes):
         total += int(3.5 * 8 * d**2)
     return total
+
+
+def memory_of_noise_aware_rule(n: int, d: int, c: int, *, sparse: bool = False) -> int:
+    """Bytes that the noise-aware decision needs at its peak beside the data, to within a factor of two."""
+    learned = min(n, 20_000)
+    sizes = _Sizes(d if sparse else min(d, n - 1), n)
+    features = sizes.dim if finish_in_whole_space(sizes) else principal_subspace(sizes)
+    directions = 0 if finish_in_whole_space(sizes) else 2 * 8 * features * (sizes.dim + n)
+    return 8 * learned * (int(3.2 * min(500, learned)) + int(2.2 * features) + 12 * c) + directions + 120 * n

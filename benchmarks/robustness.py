@@ -1,0 +1,103 @@
+"""`python -m benchmarks.robustness FOLDER`: the tables of results/robustness from its comparison.csv."""
+
+import sys
+from collections import defaultdict
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+
+from robustlda.datasets.catalogue import CATALOGUE
+from robustlda.experiments import figures, tables
+from robustlda.experiments.methods import METHODS, VARIANTS, find
+from robustlda.experiments.protocol import Row
+
+EIGHT = ("iris", "wine", "vehicle", "dermatology", "breast_cancer", "digits", "yale", "orl")
+TITLES = {
+    ("uniform", 0.0): "Right labels",
+    ("uniform", 0.2): "20 % of the training labels flipped",
+    ("uniform", 0.4): "40 % of the training labels flipped",
+    ("next_class", 0.3): "30 % of every other class labelled as the next",
+    ("gross_rows", 0.1): "10 % of the training rows replaced by gross outliers",
+}
+
+
+def main(folder: Path) -> None:
+    rows = [row for row in tables.read_csv(folder / "comparison.csv") if not row.error]
+    parts = []
+    for (kind, noise), title in TITLES.items():
+        chosen = [row for row in rows if row.kind == kind and row.noise == noise]
+        parts += [f"### {title}", "", *_table([r for r in chosen if r.method in METHODS]), ""]
+    parts += ["## One setting changed", "", *_variants(rows), ""]
+    parts += ["## Estimated noise and calibration", "", *_noise(rows), ""]
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    head = text[: text.index("<!-- tables -->")]
+    (folder / "README.md").write_text(head + "<!-- tables -->\n\n" + "\n".join(parts), encoding="utf-8")
+    panels = [r for r in rows if r.kind == "uniform" and r.method in METHODS and r.dataset in EIGHT]
+    figures.accuracy_against_noise(panels, folder / "accuracy.png", columns=4)
+
+
+def _means(rows: list[Row]) -> dict[str, dict[str, float]]:
+    """Mean accuracy by method and data set."""
+    values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        values[row.method][row.dataset].append(row.accuracy)
+    return {m: {d: fmean(v) for d, v in by_set.items()} for m, by_set in values.items()}
+
+
+def _table(rows: list[Row]) -> list[str]:
+    mean = _means(rows)
+    sets = [name for name in CATALOGUE if any(name in by_set for by_set in mean.values())]
+    sets.sort(key=lambda name: (name not in EIGHT, list(CATALOGUE).index(name)))
+    complete = [d for d in sets if all(d in by_set for by_set in mean.values())]
+    lines = ["| method | " + " | ".join(CATALOGUE[d].title for d in sets) + " | mean of 8 | mean of all |"]
+    lines += ["|---" * (len(sets) + 3) + "|"]
+
+    def average(method: str, over: list[str]) -> float:
+        return fmean(mean[method].get(d, np.nan) for d in over)
+
+    eight = [d for d in EIGHT if d in sets]
+    for method in sorted(mean, key=lambda m: -average(m, eight)):
+        cells = []
+        for d in sets:
+            value, best = mean[method].get(d), max(by_set.get(d, 0) for by_set in mean.values())
+            text = "–" if value is None else f"{value:.3f}".lstrip("0")
+            cells.append(f"**{text}**" if value is not None and value >= best - 5e-4 else text)
+        label = find(method).label
+        means = f"{average(method, eight):.3f} | {average(method, complete):.3f}"
+        lines.append(f"| {label} | " + " | ".join(cells) + f" | {means} |")
+    if len(complete) < len(sets):
+        lacking = ", ".join(CATALOGUE[d].title for d in sets if d not in complete)
+        lines.append(f"\nNot in the mean of all, because a method is missing there: {lacking}.")
+    return lines
+
+
+def _variants(rows: list[Row]) -> list[str]:
+    lines = ["| RobustLDA with | " + " | ".join(TITLES.values()) + " |", "|---" * (len(TITLES) + 1) + "|"]
+    for method in ("rlda", *VARIANTS, "rlda_centroid"):
+        cells = []
+        for kind, noise in TITLES:
+            chosen = [r for r in rows if (r.kind, r.noise, r.method) == (kind, noise, method) and r.dataset in EIGHT]
+            mean = _means(chosen).get(method, {})
+            cells.append(f"{fmean(mean.values()):.3f}".lstrip("0") if len(mean) == len(EIGHT) else "–")
+        label = "the defaults" if method == "rlda" else find(method).label
+        lines.append(f"| {label} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def _noise(rows: list[Row]) -> list[str]:
+    levels = [0.0, 0.2, 0.4]
+    lines = ["| data set | " + " | ".join(f"{p:.0%}: estimate, calibration error" for p in levels) + " |"]
+    lines += ["|---" * (len(levels) + 1) + "|"]
+    for name, dataset in CATALOGUE.items():
+        cells = []
+        for level in levels:
+            chosen = [r for r in rows if (r.dataset, r.kind, r.noise, r.method) == (name, "uniform", level, "rlda")]
+            pair = [fmean(getattr(r, key) for r in chosen) for key in ("noise_rate", "calibration")] if chosen else []
+            cells.append(f"{pair[0]:.3f}, {pair[1]:.3f}" if pair else "–")
+        lines.append(f"| {dataset.title} | " + " | ".join(cells) + " |")
+    return lines
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
