@@ -1,11 +1,13 @@
 """The command line, as a user would call it."""
 
 import csv
+import os
 import subprocess
 import sys
 
 import pytest
 from click.testing import CliRunner
+from conftest import DATA
 
 from robustlda.cli import cli
 
@@ -16,7 +18,7 @@ def call(*words, **settings):
         capture_output=True,
         text=True,
         timeout=120,
-        **settings,
+        **{"env": {k: v for k, v in os.environ.items() if k != "ROBUSTLDA_DATA"}, **settings},
     )
 
 
@@ -61,9 +63,56 @@ def test_compare_writes_table_csv_and_figure(tmp_path):
     assert len(list(tmp_path.iterdir())) == 2, "no temporary file may stay"
 
 
+def lines(folder):
+    with (folder / "comparison.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_resume_runs_only_what_is_missing(tmp_path):
+    words = ["compare", "wine", "--noise", "0", "--folds", "3", "--jobs", "1", "--out", str(tmp_path)]
+    assert call(*words, "--methods", "knn", "--first", "2").returncode == 0
+    before = lines(tmp_path)
+    assert len(before) == 2
+    # A process that was killed may have left half a line.
+    with (tmp_path / "comparison.csv").open("a") as file:
+        file.write("wine,0.0,2,knn,unif")
+    assert call(*words, "--methods", "knn,lda", "--resume").returncode == 0
+    after = lines(tmp_path)
+    assert len(after) == 6
+    # Times tell a row that was kept from one that was run again.
+    assert {row["seconds"] for row in before} <= {row["seconds"] for row in after}
+
+
+def test_a_file_of_other_columns_is_not_overwritten(tmp_path):
+    (tmp_path / "comparison.csv").write_text("a,b\n1,2\n")
+    result = call("compare", "wine", "--methods", "knn", "--resume", "--out", str(tmp_path))
+    assert result.returncode == 2
+    assert "has other columns than a comparison" in result.stderr
+    assert (tmp_path / "comparison.csv").read_text() == "a,b\n1,2\n"
+
+
+def test_datasets_lists_what_is_at_hand_and_what_is_not(tmp_path):
+    result = call("datasets", "--data-dir", str(tmp_path), env={**os.environ, "COLUMNS": "200"})
+    assert result.returncode == 0, result.stderr
+    assert "1797" in result.stdout
+    assert "lacks vehicle.npz" in result.stdout
+
+
+def test_the_papers_sets_have_the_papers_sizes():
+    if not (DATA / "20newsgroups.X.npz").exists():
+        pytest.skip("the paper's data sets are not at hand; set ROBUSTLDA_DATA to the folder that holds them")
+    result = call("datasets", "--data-dir", str(DATA), env={**os.environ, "COLUMNS": "200"})
+    sizes = {line.split()[0]: line.split()[1:4] for line in result.stdout.splitlines()[3:] if line.strip()}
+    assert sizes["reuters21578"] == ["8293", "1599", "65"]
+    assert sizes["tdt2"] == ["9394", "3157", "30"]
+    assert sizes["20newsgroups"] == ["18774", "4480", "20"]
+    assert sizes["pie"] == ["3329", "1024", "68"]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["compare", "vehicle"], "vehicle: The folder of the paper's data sets is not known; give --data-dir"),
         (["compare", "mnist"], "There is no data set 'mnist'; choose from digits"),
         (["compare", "--methods", "magic"], "There is no method 'magic'; choose from rlda_1nn"),
         (["compare", "--noise", "lots"], "'lots' is not a list of percentages"),

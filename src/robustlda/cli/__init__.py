@@ -7,6 +7,7 @@ import click
 from robustlda import __version__
 from robustlda.cli.audit import audit
 from robustlda.cli.compare import compare
+from robustlda.cli.datasets import datasets
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -17,6 +18,7 @@ def cli() -> None:
 
 cli.add_command(audit)
 cli.add_command(compare)
+cli.add_command(datasets)
 
 
 def main() -> None:

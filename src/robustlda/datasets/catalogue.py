@@ -27,7 +27,7 @@ class Dataset:
     """Samples with labels, and the scaling that is fitted inside each training fold.
 
     `files` are what `load` looks for in the folder of the paper's data sets; none for those that scikit-learn ships.
-    `reduction` comes before methods that cannot work with the data as they are.
+    `reduction` comes before methods that cannot work with the data as they are; `source` says where they are from.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Dataset:
     scaling: Callable[[], TransformerMixin]
     files: tuple[str, ...] = ()
     reduction: Callable[[], Any] | None = None
+    source: str = "ships with scikit-learn"
 
     @property
     def missing(self) -> str:
@@ -82,14 +83,14 @@ def _shipped(name: str) -> Callable[[], tuple[Any, Array]]:
     return load
 
 
-def _dense(name: str, title: str, scaling: Callable[[], TransformerMixin]) -> Dataset:
+def _dense(name: str, title: str, scaling: Callable[[], TransformerMixin], source: str) -> Dataset:
     file = f"{name}.npz"
 
     def load() -> tuple[Any, Array]:
         with np.load(folder() / file) as archive:
             return archive["X"].astype(float), archive["y"]
 
-    return Dataset(name, title, load, scaling, (file,))
+    return Dataset(name, title, load, scaling, (file,), source=f"{source}; arrays X and y")
 
 
 def _text(name: str, title: str, above: int) -> Dataset:
@@ -100,7 +101,8 @@ def _text(name: str, title: str, above: int) -> Dataset:
         X = sparse.csr_array(sparse.load_npz(folder() / counts)).astype(float)
         return X[:, np.asarray(X.sum(axis=0)).ravel() > above], np.load(folder() / labels)
 
-    return Dataset(name, title, load, TfidfTransformer, (counts, labels), _latent_semantics)
+    source = "Deng Cai's text data sets; term counts as a SciPy sparse matrix, labels as an array"
+    return Dataset(name, title, load, TfidfTransformer, (counts, labels), _latent_semantics, source)
 
 
 CATALOGUE = {
@@ -110,12 +112,12 @@ CATALOGUE = {
         Dataset("wine", "Wine", _shipped("wine"), StandardScaler),
         Dataset("breast_cancer", "Breast cancer", _shipped("breast_cancer"), StandardScaler),
         Dataset("iris", "Iris", _shipped("iris"), StandardScaler),
-        _dense("vehicle", "Vehicle", StandardScaler),
-        _dense("dermatology", "Dermatology", _imputed_and_scaled),
-        _dense("coil20", "COIL-20", _divided_by(1)),
-        _dense("orl", "ORL", _divided_by(255)),
-        _dense("yale", "Yale", _divided_by(255)),
-        _dense("pie", "PIE", _divided_by(255)),
+        _dense("vehicle", "Vehicle", StandardScaler, "UCI, Statlog (Vehicle Silhouettes)"),
+        _dense("dermatology", "Dermatology", _imputed_and_scaled, "UCI, Dermatology"),
+        _dense("coil20", "COIL-20", _divided_by(1), "Columbia, COIL-20 at 32 × 32"),
+        _dense("orl", "ORL", _divided_by(255), "AT&T, ORL faces at 32 × 32"),
+        _dense("yale", "Yale", _divided_by(255), "Yale faces at 32 × 32"),
+        _dense("pie", "PIE", _divided_by(255), "CMU PIE faces, pose 27, at 32 × 32"),
         _text("reuters21578", "Reuters-21578", 50),
         _text("tdt2", "TDT2", 100),
         _text("20newsgroups", "20 Newsgroups", 100),

@@ -14,8 +14,8 @@ Probabilities of a new sample are Σ_e a_e p_e(k | x), refitted on all samples.
 
 That gives every training sample a belief about its true class, r_jk ∝ T_{k, label of j} Σ_e a_e p_e(k | x_j). In a
 second stage least squares learn these beliefs in place of the labels, and are judged again. They see cleaner targets,
-but targets of which their own first answers are a part; neither stage is better everywhere, and the mean of the two
-is better than both.
+but targets of which their own first answers are a part; neither stage is better everywhere, and the mean of the two is
+never far from the better one.
 
 Held-out means: without the sample itself for least squares, by folds for the clouds. Samples are first merged with
 their copies and put in an order that depends on their content alone, so that neither the order of the rows nor
@@ -39,7 +39,7 @@ from robustlda.solvers import plan
 from robustlda.solvers.subspace import principal_directions
 
 _CLOUDS = (Latent(flip_rate=0.1, degrees=5.0, shrinkage=0.1), Latent(flip_rate=0.2, degrees=20.0, shrinkage=0.3))
-_MOST = 20_000  # samples a rule learns from; more change nothing that the committee decides
+_MOST = 20_000  # samples a rule learns from, which bounds what a decision costs
 _LANDMARKS = 500
 _FAR = 9.0  # squared length, in units of the median one, to which far samples are drawn in
 _WIDTH = 3.0  # of similarities, in squared lengths of the median one: the wider, the less a wrong neighbour matters
