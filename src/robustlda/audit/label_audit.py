@@ -39,7 +39,7 @@ class LabelAudit(BaseEstimator):
     ids_ : ndarray of shape (n_samples,)
         What each sample is called: as given, or its row, from 0.
     given_, suggested_ : ndarray of shape (n_samples,)
-        The label a sample has, and the most probable one.
+        The label a sample has, and the one its features suggest.
     probability_wrong_ : ndarray of shape (n_samples,)
         Probability that the given label is wrong.
     farness_ : ndarray of shape (n_samples,)
@@ -105,7 +105,8 @@ class LabelAudit(BaseEstimator):
         if len(self.ids_) != n:
             raise ValueError(f"There are {len(self.ids_)} ids for {n} samples; give one for each.")
         rows = np.arange(n)
-        self.suggested_ = self.classes_[beliefs.argmax(axis=1)]
+        # What the features say alone: beliefs hold the given label as well, and with few errors hardly doubt it.
+        self.suggested_ = self.classes_[(beliefs / model.transition_[:, labels].T).argmax(axis=1)]
         self.probability_wrong_ = 1 - beliefs[rows, labels]
         self.noise_rate_, self.transition_ = model.noise_rate_, model.transition_
         self.noise_interval_ = _interval(self.noise_rate_, self.probability_wrong_)
@@ -135,7 +136,7 @@ class LabelAudit(BaseEstimator):
         """Which labels are probably wrong.
 
         As many of the most suspicious ones as leave the expected share of right labels among them at
-        `max_false_alarm` or below.
+        `max_false_alarm` or below; never one that is more probably right than wrong.
 
         Parameters
         ----------
@@ -155,7 +156,7 @@ class LabelAudit(BaseEstimator):
         flags = np.zeros(len(order), bool)
         if len(enough):
             flags[order[: enough[-1] + 1]] = True
-        return flags & (self.suggested_ != self.given_)
+        return flags & (self.probability_wrong_ > 0.5) & (self.suggested_ != self.given_)
 
     def cleaned(self, max_false_alarm: float | None = None) -> tuple[Array, Array]:
         """The labels with the flagged ones replaced, and a mask of the samples that are no outliers.
