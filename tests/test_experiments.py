@@ -9,7 +9,7 @@ from sklearn.dummy import DummyClassifier
 
 from robustlda.datasets import catalogue
 from robustlda.datasets.contaminate import KINDS, contaminate, flip_into_next_class, flip_labels, occlude
-from robustlda.experiments import figures, methods, protocol, tables
+from robustlda.experiments import figures, methods, protocol, tables, toy
 from robustlda.report.files import replacing
 
 
@@ -157,3 +157,22 @@ def test_a_file_that_could_not_be_finished_leaves_the_old_one(tmp_path):
     with pytest.raises(RuntimeError):
         interrupted()
     assert [p.read_text() for p in tmp_path.iterdir()] == ["old"]
+
+
+def test_toy_directions_are_right_without_outliers_and_for_round_classes_only_lda_turns():
+    results = list(toy.angles(draws=5))
+    assert len(results) == 5 * len(toy.DISTANCES) * len(toy.STRETCHES) * len(toy.METHODS)
+
+    def median(method, stretch, distance):
+        chosen = [a.degrees for a in results if (a.method, a.stretch, a.distance) == (method, stretch, distance)]
+        return np.median(chosen)
+
+    assert all(median(method, 1.0, 0.0) < 8 for method in toy.METHODS)
+    assert median("LDA", 1.0, 10.0) > 2 * median("rLDA, bounded leverage", 1.0, 10.0)
+    assert toy.angle(np.array([1.0, 0]), np.array([-1.0, 1.0])) == pytest.approx(45)
+
+
+def test_calibration_error_of_sure_and_wrong_is_one():
+    p = np.array([[1.0, 0.0], [0.0, 1.0]])
+    assert protocol.calibration_error(p, np.array([0, 1]), np.array([0, 1])) == 0
+    assert protocol.calibration_error(p, np.array([0, 1]), np.array([1, 0])) == 1

@@ -1,0 +1,134 @@
+"""The paper's toy figure, measured: two Gaussian classes, a few outliers, one direction.
+
+A picture of one draw can be chosen. Here every method's direction is compared with the one that is right for the
+distribution without outliers, Σ⁻¹(μ₁ − μ₀), over many draws, as outliers move away and the classes get longer.
+"""
+
+import csv
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+from robustlda.estimators.robust import RobustLDA
+from robustlda.estimators.trace_ratio import TraceRatioLDA
+from robustlda.linalg import Array
+from robustlda.report.files import replacing
+
+DISTANCES = (0.0, 5.0, 10.0, 20.0, 40.0)
+STRETCHES = (1.0, 2.0, 4.0)
+PER_CLASS, OUTLIERS, SEPARATION = 100, 5, 3.0
+
+
+def _lda(X: Array, y: Array) -> Array:
+    return LinearDiscriminantAnalysis().fit(X, y).coef_[0]
+
+
+def _components(**settings: Any) -> Callable[[Array, Array], Array]:
+    return lambda X, y: RobustLDA(1, decision=None, **settings).fit(X, y).components_[0]
+
+
+METHODS: dict[str, tuple[str, Callable[[Array, Array], Array]]] = {
+    "LDA": ("#0072b2", _lda),
+    "trLDA": ("#e69f00", lambda X, y: TraceRatioLDA(1, decision=None).fit(X, y).components_[0]),
+    "rLDA": ("#c0143c", _components(init="trace_ratio", leverage="free")),
+    "rLDA, bounded leverage": ("#ff6f91", _components(init="trace_ratio")),
+}
+
+
+@dataclass(frozen=True)
+class Angle:
+    """The angle, in degrees, between a method's direction and the right one in one draw."""
+
+    stretch: float
+    distance: float
+    draw: int
+    method: str
+    degrees: float
+
+
+def draw(stretch: float, distance: float, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+    """Samples, labels and the right direction; the classes differ along the first axis and extend along a slanted one.
+
+    The outliers are labelled as the first class and lie `distance` away from it, along the longer axis of the classes.
+    """
+    slant = np.array([[np.cos(0.5), -np.sin(0.5)], [np.sin(0.5), np.cos(0.5)]])
+    root = slant @ np.diag([1.0, stretch])
+    y = np.repeat([0, 1], PER_CLASS)
+    X = rng.standard_normal((2 * PER_CLASS, 2)) @ root.T
+    X[y == 1, 0] += SEPARATION
+    if distance:
+        X[:OUTLIERS] += distance * slant[:, 1]
+    return X, y, np.linalg.solve(root @ root.T, np.array([SEPARATION, 0.0]))
+
+
+def angles(draws: int = 100, seed: int = 0) -> Iterator[Angle]:
+    """Every method on every draw."""
+    for stretch in STRETCHES:
+        for distance in DISTANCES:
+            for number in range(draws):
+                rng = np.random.default_rng([seed, int(10 * stretch), int(distance), number])
+                X, y, right = draw(stretch, distance, rng)
+                for name, (_, direction) in METHODS.items():
+                    yield Angle(stretch, distance, number, name, angle(direction(X, y), right))
+
+
+def angle(u: Array, v: Array) -> float:
+    """Between the lines of two vectors, in degrees."""
+    cosine = abs(u @ v) / (np.linalg.norm(u) * np.linalg.norm(v))
+    return float(np.degrees(np.arccos(min(cosine, 1.0))))
+
+
+def write(results: list[Angle], folder: Path) -> None:
+    """toy.csv, and toy.png with one draw and the medians of all."""
+    with replacing(folder / "toy.csv") as target, target.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Angle)])
+        writer.writeheader()
+        writer.writerows({**asdict(a), "degrees": f"{a.degrees:.3f}"} for a in results)
+    figure = Figure(figsize=(15, 3.9), layout="constrained")
+    axes = figure.subplots(1, 1 + len(STRETCHES), width_ratios=[1.25, *(1 for _ in STRETCHES)])
+    _draw_one(axes[0])
+    table: dict[tuple[float, str], dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for a in results:
+        table[a.stretch, a.method][a.distance].append(a.degrees)
+    for ax, stretch in zip(axes[1:], STRETCHES, strict=True):
+        for name, (colour, _) in METHODS.items():
+            by_distance = table[stretch, name]
+            low, middle, high = np.array([np.quantile(v, [0.25, 0.5, 0.75]) for v in by_distance.values()]).T
+            ax.fill_between(list(by_distance), low, high, color=colour, alpha=0.12, linewidth=0)
+            ax.plot(list(by_distance), middle, color=colour, marker="o", markersize=4, label=name)
+        ax.set_title(f"classes {stretch:g} times as long as wide")
+        ax.set_xlabel("distance of the outliers")
+        ax.set_ylim(0, 45)
+        ax.grid(color="#dddddd", linewidth=0.6)
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[1].set_ylabel("angle to the right direction, degrees\n(median and quartiles)")
+    with replacing(folder / "toy.png") as target:
+        figure.savefig(target, dpi=150, format="png")
+
+
+def _draw_one(ax: Any) -> None:
+    X, y, right = draw(1.0, 10.0, np.random.default_rng(0))
+    for label, colour in ((0, "#555555"), (1, "#bbbbbb")):
+        ax.scatter(*X[y == label].T, s=9, color=colour, label=f"class {label + 1}")
+    ax.scatter(*X[:OUTLIERS].T, s=40, facecolors="none", edgecolors="#000000", label="outliers")
+    middle = np.median(X, axis=0)
+    lines = {"right": ("#000000", right), **{name: (c, f(X, y)) for name, (c, f) in METHODS.items()}}
+    for name, (colour, direction) in lines.items():
+        unit = direction / np.linalg.norm(direction)
+        ends = middle + np.outer([-6, 6], unit)
+        ax.plot(*ends.T, color=colour, linewidth=1.8, linestyle=":" if name == "right" else "-", label=name)
+    ax.set_aspect("equal")
+    ax.set_title("one draw: round classes, outliers at 10")
+    ax.legend(fontsize=7.5, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+if __name__ == "__main__":
+    write(list(angles()), Path(sys.argv[1]))
