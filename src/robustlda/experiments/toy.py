@@ -5,6 +5,7 @@ distribution without outliers, Σ⁻¹(μ₁ − μ₀), over many draws, as out
 """
 
 import csv
+import math
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -81,8 +82,8 @@ def angles(draws: int = 100, seed: int = 0) -> Iterator[Angle]:
 
 def angle(u: Array, v: Array) -> float:
     """Between the lines of two vectors, in degrees."""
-    cosine = abs(u @ v) / (np.linalg.norm(u) * np.linalg.norm(v))
-    return float(np.degrees(np.arccos(min(cosine, 1.0))))
+    cosine = float(abs(u @ v) / (np.linalg.norm(u) * np.linalg.norm(v)))
+    return math.degrees(math.acos(min(cosine, 1.0)))
 
 
 def write(results: list[Angle], folder: Path) -> None:
