@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csc_array
 
 Array = npt.NDArray[Any]
 
@@ -67,3 +68,9 @@ def weighted_medians(V: Array, weight: Array) -> Array:
     half = cumulative[-1] / 2
     middle = [(cumulative >= half * (1 - 1e-12)).argmax(axis=0), (cumulative > half * (1 + 1e-12)).argmax(axis=0)]
     return np.take_along_axis(V, np.take_along_axis(order, np.array(middle), axis=0), axis=0).mean(axis=0)
+
+
+def class_indicator(labels: Array, weight: Array, n_classes: int) -> csc_array:
+    """Sparse classes × samples matrix with each sample's weight in the row of its class; times rows it adds them up."""
+    n = len(labels)
+    return csc_array((weight, labels, np.arange(n + 1)), shape=(n_classes, n))

@@ -28,12 +28,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array, issparse
+from scipy.sparse import csr_array, issparse
 from scipy.special import softmax
 
 from robustlda.decision import latent, ridge
 from robustlda.decision.latent import Latent
-from robustlda.linalg import Array, weighted_medians
+from robustlda.linalg import Array, class_indicator, weighted_medians
 from robustlda.samples import Samples
 from robustlda.solvers import plan
 from robustlda.solvers.subspace import principal_directions
@@ -259,7 +259,7 @@ def judge(P: Array, labels: Array, weight: Array) -> Verdict:
     uniform = _uniform(rate, c)
     T, path = uniform, []
     strength = _PRIOR * c
-    by_label = csc_array((np.ones(len(labels)), labels, np.arange(len(labels) + 1)), shape=(c, len(labels)))
+    by_label = class_indicator(labels, np.ones(len(labels)), c)
     for _ in range(200):
         given = T[:, labels].T
         q = np.einsum("enk,nk->en", P, given)

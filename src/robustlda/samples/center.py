@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array, issparse
+from scipy.sparse import issparse
 
-from robustlda.linalg import Array, weighted_median
+from robustlda.linalg import Array, class_indicator, weighted_median
 
 
 def mean(X: Any, weight: Array) -> Array:
@@ -56,7 +56,7 @@ def nearness(X: Any, labels: Array, weight: Array, n_classes: int) -> Array:
 
 def _squared_distances_from_class(X: Any, labels: Array, weight: Array, n_classes: int) -> Array:
     n = len(labels)
-    one_per_row = csc_array((weight, labels, np.arange(n + 1)), shape=(n_classes, n))
+    one_per_row = class_indicator(labels, weight, n_classes)
     totals = np.bincount(labels, weight, n_classes)[:, None]
     if issparse(X):
         means = (one_per_row @ X).toarray() / totals

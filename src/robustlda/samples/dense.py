@@ -14,9 +14,8 @@ from functools import cached_property
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, qr, svd
-from scipy.sparse import csc_array
 
-from robustlda.linalg import Array
+from robustlda.linalg import Array, class_indicator
 from robustlda.samples._interface import Samples
 
 _BLOCK = 1 << 22
@@ -91,8 +90,7 @@ class _Rows:
         return within, np.maximum(self.squared_norms - captured, 0)
 
     def class_sums(self, w: Array) -> tuple[Array, Array]:
-        n = len(w)
-        one_per_row = csc_array((w, self.labels, np.arange(n + 1)), shape=(self.n_classes, n))
+        one_per_row = class_indicator(self.labels, w, self.n_classes)
         sums = np.zeros((self.n_classes, self._X.shape[1]))
         for rows, B in self._blocks():
             sums += one_per_row[:, rows] @ B

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import qr
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, lsmr
 
-from robustlda.linalg import Array
+from robustlda.linalg import Array, class_indicator
 
 _FEW = 1500
 """Features up to which a features × features matrix is made once to find the span of the rows."""
@@ -68,8 +68,7 @@ class SparseSamples:
         return np.einsum("ij,ij->i", Z, Z, dtype=float), np.maximum(self.squared_norms - captured, 0)
 
     def class_sums(self, w: Array) -> tuple[Array, Array]:
-        n = len(w)
-        one_per_row = csc_array((w, self.labels, np.arange(n + 1)), shape=(self.n_classes, n))
+        one_per_row = class_indicator(self.labels, w, self.n_classes)
         totals = np.bincount(self.labels, w, self.n_classes)
         sums = (one_per_row @ self._X).toarray() - totals[:, None] * self._center
         return totals, self._from_features(sums.T).T
