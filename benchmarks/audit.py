@@ -28,6 +28,7 @@ from robustlda.experiments.baselines import inner_folds
 
 CASES = (("uniform", 0.0), ("uniform", 0.1), ("uniform", 0.2), ("uniform", 0.3), ("next_class", 0.3))
 SCORES = ("self_confidence", "normalized_margin", "confidence_weighted_entropy")
+_MARK = "<!-- tables -->"
 FIELDS = ["data", "kind", "share", "method", "average_precision", "flagged", "false_share", "noise_rate"]
 
 
@@ -141,8 +142,9 @@ def main() -> None:
                     writer.writeheader()
                 writer.writerows(new)
             print(name, kind, share, {r["method"]: r["average_precision"] for r in new}, flush=True)
-    head = "# Finding wrong labels\n\n" + (__doc__ or "").split("\n\n", 1)[1] + "\n"
-    (arguments.out / "README.md").write_text(head + summarise(path), encoding="utf-8")
+    readme = arguments.out / "README.md"
+    head = readme.read_text(encoding="utf-8") if readme.exists() else f"# Finding wrong labels\n\n{_MARK}\n"
+    readme.write_text(head[: head.index(_MARK)] + f"{_MARK}\n\n" + summarise(path), encoding="utf-8")
 
 
 if __name__ == "__main__":
