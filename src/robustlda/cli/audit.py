@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from robustlda.cli import options
+
 
 @click.command()
 @click.argument("table", required=False, type=click.Path(path_type=Path))
@@ -24,13 +26,7 @@ import click
     help="Share of right labels among the flagged ones that is put up with.",
 )
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default="audit",
-    show_default=True,
-    help="Folder for the results, made if need be.",
-)
+@options.out("audit")
 def audit(
     table: Path | None,
     label: str | None,

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from robustlda.cli import options
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -50,19 +52,9 @@ def _shares(ctx: click.Context, param: click.Parameter, value: str) -> tuple[flo
 @click.option("--first", type=click.IntRange(1), default=None, help="Run only the first folds, for large data.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of folds and flips.")
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 uses every core.")
-@click.option(
-    "--data-dir",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Folder of the paper's nine data sets; ROBUSTLDA_DATA if not given.",
-)
+@options.data_dir
 @click.option("--resume", is_flag=True, help="Keep what is in comparison.csv of the folder, and run what it lacks.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=".",
-    show_default=True,
-    help="Folder for the results, made if need be.",
-)
+@options.out(".")
 def compare(
     datasets: tuple[str, ...],
     methods: str,

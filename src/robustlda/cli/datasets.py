@@ -5,13 +5,11 @@ from pathlib import Path
 
 import click
 
+from robustlda.cli import options
+
 
 @click.command()
-@click.option(
-    "--data-dir",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Folder of the paper's nine data sets; ROBUSTLDA_DATA if not given.",
-)
+@options.data_dir
 def datasets(data_dir: Path | None) -> None:
     """List the data sets that `compare` knows, with their sizes, and what is missing."""
     from rich import box

@@ -1,0 +1,22 @@
+"""Options that several verbs share."""
+
+from pathlib import Path
+
+import click
+
+data_dir = click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Folder of the paper's nine data sets; ROBUSTLDA_DATA if not given.",
+)
+
+
+def out(default: str):  # type: ignore[no-untyped-def]
+    """Where results go."""
+    return click.option(
+        "--out",
+        type=click.Path(path_type=Path, file_okay=False),
+        default=default,
+        show_default=True,
+        help="Folder for the results, made if need be.",
+    )
