@@ -77,7 +77,8 @@ def compare(
     run in the same folder unless --resume is given.
 
     \b
-    1-NN votes after a projection:   rlda_1nn trlda_1nn lda_1nn lpp_1nn mmc_1nn dle_1nn pca_1nn, knn (no projection)
+    1-NN votes after a projection:   rlda_1nn rlda_pca_1nn trlda_1nn lda_1nn lpp_1nn mmc_1nn dle_1nn pca_1nn,
+                                     knn (no projection)
     The method decides by itself:    rlda rlda_centroid pca_rule trlda svm lda shrunk_lda knn_tuned mcd_lda logistic
                                      confident
     """
@@ -100,7 +101,7 @@ def compare(
         raise ValueError("--jobs 0 leaves nobody to do the work; use 1, or -1 for every core.")
     writable_directory(out)
     console = Console(highlight=False)
-    units = protocol.plan(chosen, names, noise, folds=folds, first=first, kind=kind, reference=reference, seed=seed)
+    units = protocol.plan(chosen, names, noise, folds=folds, first=first, kind=kind, seed=seed)
     record = out / "comparison.csv"
     earlier = tables.read_csv(record) if resume else []
     tables.write_csv(earlier, record)
@@ -110,13 +111,13 @@ def compare(
     rows.sort(key=lambda row: chosen.index(row.dataset))
     console.print(f"Mean accuracy on clean test data over {min(first or folds, folds)} folds, by {figures.AXIS[kind]}:")
     for dataset in chosen:
-        console.print(_table(dataset, names, noise, rows))
+        console.print(_table(dataset, names, noise, tables.with_reference(rows, reference)))
     for (dataset, method), error in tables.failures(rows).items():
         console.print(f"[red]failed[/red] {find(method).label} on {dataset}: {error}")
     for name, package in missing.items():
         console.print(f"[yellow]left out[/yellow] {find(name).label}: {package} is not installed")
     tables.write_csv(everything.values(), record)
-    figures.accuracy_against_noise(rows, out / "comparison.png")
+    figures.accuracy_against_noise(rows, out / "comparison.png", reference=reference)
     console.print(f"\nWrote {record} ({len(everything)} rows) and {out / 'comparison.png'}.")
 
 

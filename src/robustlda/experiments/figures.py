@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from robustlda.datasets import catalogue
 from robustlda.experiments import methods
 from robustlda.experiments.protocol import Row
-from robustlda.experiments.tables import accuracies
+from robustlda.experiments.tables import accuracies, with_reference
 from robustlda.report.files import replacing
 
 AXIS = {
@@ -27,14 +27,16 @@ AXIS = {
 GROUPS = {True: "1-NN votes, with {reference} reference labels", False: "the method decides by itself"}
 
 
-def accuracy_against_noise(rows: Sequence[Row], path: Path, *, columns: int | None = None) -> None:
+def accuracy_against_noise(
+    rows: Sequence[Row], path: Path, *, reference: str = "noisy", columns: int | None = None
+) -> None:
     """Mean accuracy over the folds, with its standard error as a band: a panel per data set.
 
     Methods that let 1-NN vote and methods with a rule of their own have rows of panels of their own, on one scale.
     With `columns`, the data sets are broken into lines.
     """
-    kind, reference = _only({row.kind for row in rows}), _only({row.reference for row in rows})
-    table = accuracies(rows)
+    kind = _only({row.kind for row in rows})
+    table = accuracies(with_reference(rows, reference))
     names = list(dict.fromkeys(row.dataset for row in rows))
     known = {**methods.METHODS, **methods.VARIANTS}
     ran = [method for name, method in known.items() if any((d, name) in table for d in names)]
@@ -91,7 +93,7 @@ def _draw(ax: Any, by_noise: dict[float, list[float]], method: methods.Method) -
 
 
 def _only(values: set[str]) -> str:
-    """The one value; two protocols in one figure would compare what cannot be compared."""
+    """The one value; two in one figure would compare what cannot be compared."""
     if len(values) != 1:
-        raise ValueError(f"A figure shows one protocol, but these rows hold {', '.join(sorted(values))}.")
+        raise ValueError(f"A figure shows one kind of contamination, but these rows hold {', '.join(sorted(values))}.")
     return values.pop()

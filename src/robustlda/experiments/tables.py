@@ -3,7 +3,8 @@
 import csv
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
+from math import isnan
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -52,8 +53,15 @@ _TYPES: dict[str, Any] = {field.name: field.type for field in fields(Row)}
 
 
 def _line(row: Row) -> dict[str, object]:
-    numbers = ("accuracy", "seconds", "noise_rate", "calibration")
+    numbers = ("accuracy", "clean_reference", "seconds", "noise_rate", "calibration")
     return {**asdict(row), **{name: f"{getattr(row, name):.6g}" for name in numbers}}
+
+
+def with_reference(rows: Iterable[Row], reference: str) -> list[Row]:
+    """The rows with the accuracy that holds for these reference labels of 1-NN, noisy or clean."""
+    if reference == "noisy":
+        return list(rows)
+    return [row if isnan(row.clean_reference) else replace(row, accuracy=row.clean_reference) for row in rows]
 
 
 def accuracies(rows: Sequence[Row]) -> dict[tuple[str, str], dict[float, list[float]]]:
