@@ -30,8 +30,8 @@ from robustlda.solvers.starts import frame
 class Method:
     """`build` makes an untrained classifier; `label` is what tables and figures show.
 
-    With `votes`, the classifier is a pipeline that ends in 1-NN, whose reference labels an experiment may choose
-    apart from those the projection is trained on. Without `sparse`, text is reduced to latent semantic components first.
+    With `votes`, the classifier is a pipeline that ends in 1-NN, whose reference labels an experiment may choose apart
+    from those the projection is trained on. Without `sparse`, text is reduced to latent semantic components first.
     """
 
     name: str
