@@ -8,7 +8,7 @@ from statistics import fmean
 import numpy as np
 
 from robustlda.datasets.catalogue import CATALOGUE
-from robustlda.experiments import figures, tables
+from robustlda.experiments import figures, records
 from robustlda.experiments.methods import METHODS, VARIANTS, find
 from robustlda.experiments.protocol import Row
 
@@ -23,7 +23,7 @@ TITLES = {
 
 
 def main(folder: Path) -> None:
-    rows = [row for row in tables.read_csv(folder / "comparison.csv") if not row.error]
+    rows = [row for row in records.read(folder / "comparison.csv", Row) if not row.error]
     parts = []
     for (kind, noise), title in TITLES.items():
         chosen = [row for row in rows if row.kind == kind and row.noise == noise]

@@ -87,7 +87,7 @@ def test_a_file_of_other_columns_is_not_overwritten(tmp_path):
     (tmp_path / "comparison.csv").write_text("a,b\n1,2\n")
     result = call("compare", "wine", "--methods", "knn", "--resume", "--out", str(tmp_path))
     assert result.returncode == 2
-    assert "has other columns than a comparison" in result.stderr
+    assert "has other columns than dataset, noise" in result.stderr
     assert (tmp_path / "comparison.csv").read_text() == "a,b\n1,2\n"
 
 

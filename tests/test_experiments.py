@@ -9,7 +9,7 @@ from sklearn.dummy import DummyClassifier
 
 from robustlda.datasets import catalogue
 from robustlda.datasets.contaminate import KINDS, contaminate, flip_into_next_class, flip_labels, occlude
-from robustlda.experiments import figures, methods, protocol, tables, toy
+from robustlda.experiments import figures, methods, protocol, records, tables, toy
 from robustlda.report.files import replacing
 
 
@@ -124,7 +124,7 @@ def test_one_failing_method_is_recorded_and_stops_nothing(monkeypatch, tmp_path)
     rows = [protocol.run(unit) for unit in units]
     assert tables.failures(rows) == {("wine", "broken"): "RuntimeError: no luck"}
     assert set(tables.means(rows)) == {("wine", "knn")}
-    tables.write_csv(rows, tmp_path / "rows.csv")
+    records.write(rows, tmp_path / "rows.csv", protocol.Row)
     with (tmp_path / "rows.csv").open() as file:
         lines = list(csv.DictReader(file))
     assert len(lines) == 8
@@ -156,12 +156,12 @@ def test_a_file_that_could_not_be_finished_leaves_the_old_one(tmp_path):
 
 
 def test_toy_directions_are_right_without_outliers_and_for_round_classes_only_lda_turns():
-    results = list(toy.angles(draws=5))
-    assert len(results) == 5 * len(toy.DISTANCES) * len(toy.STRETCHES) * len(toy.METHODS)
+    results = {(a.method, a.stretch, a.distance): a for a in map(toy.run, toy.plan(draws=5))}
+    assert len(results) == len(toy.DISTANCES) * len(toy.STRETCHES) * len(toy.METHODS)
 
-    def median(method, stretch, distance):
-        chosen = [a.degrees for a in results if (a.method, a.stretch, a.distance) == (method, stretch, distance)]
-        return np.median(chosen)
+    def median(*key):
+        assert results[key].low <= results[key].median <= results[key].high
+        return results[key].median
 
     assert all(median(method, 1.0, 0.0) < 8 for method in toy.METHODS)
     assert median("LDA", 1.0, 10.0) > 2 * median("rLDA, bounded leverage", 1.0, 10.0)

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from robustlda.cli import options
+from robustlda.cli import options, progress
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from robustlda.experiments.protocol import Row, Unit
+    from robustlda.experiments.protocol import Row
 
 
 def _shares(ctx: click.Context, param: click.Parameter, value: str) -> tuple[float, ...]:
@@ -85,7 +83,7 @@ def compare(
     from rich.console import Console
 
     from robustlda.datasets import catalogue
-    from robustlda.experiments import figures, protocol, tables
+    from robustlda.experiments import figures, protocol, records, tables
     from robustlda.experiments.methods import METHODS, find
     from robustlda.report.files import writable_directory
 
@@ -103,11 +101,13 @@ def compare(
     console = Console(highlight=False)
     units = protocol.plan(chosen, names, noise, folds=folds, first=first, kind=kind, seed=seed)
     record = out / "comparison.csv"
-    earlier = tables.read_csv(record) if resume else []
-    tables.write_csv(earlier, record)
-    _run_with_progress(protocol.unfinished(units, earlier), jobs, console, record)
-    everything = tables.latest(tables.read_csv(record))
-    rows = [row for unit, row in everything.items() if unit in set(units)]
+    earlier = records.read(record, protocol.Row) if resume else []
+    records.write(earlier, record, protocol.Row)
+    with progress.shown(console, len(units) - len(todo := records.unfinished(units, earlier)), len(units)) as advance:
+        for row in records.carry_out(todo, protocol.run, record, jobs):
+            advance(f"{row.dataset}, {row.noise:.0%} wrong")
+    everything = records.latest(records.read(record, protocol.Row))
+    rows = [row for row in everything if row.unit in set(units)]
     rows.sort(key=lambda row: chosen.index(row.dataset))
     console.print(f"Mean accuracy on clean test data over {min(first or folds, folds)} folds, by {figures.AXIS[kind]}:")
     for dataset in chosen:
@@ -116,37 +116,9 @@ def compare(
         console.print(f"[red]failed[/red] {find(method).label} on {dataset}: {error}")
     for name, package in missing.items():
         console.print(f"[yellow]left out[/yellow] {find(name).label}: {package} is not installed")
-    tables.write_csv(everything.values(), record)
+    records.write(tables.in_order(everything), record, protocol.Row)
     figures.accuracy_against_noise(rows, out / "comparison.png", reference=reference)
     console.print(f"\nWrote {record} ({len(everything)} rows) and {out / 'comparison.png'}.")
-
-
-def _run_with_progress(units: "Sequence[Unit]", jobs: int, console: "Console", record: Path) -> None:
-    """Run the units; every row is written as soon as it is there, so that an interruption loses none."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    from robustlda.experiments import protocol, tables
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("· left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("fitting", total=len(units))
-        for row in protocol.run_all(units, jobs):
-            tables.append_csv(row, record)
-            progress.update(task, advance=1, description=f"{row.dataset}, {row.noise:.0%} wrong")
 
 
 def _table(dataset: str, names: Sequence[str], noise: Sequence[float], rows: "Sequence[Row]") -> object:

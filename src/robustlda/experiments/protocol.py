@@ -13,19 +13,19 @@ not vote are trained on noisy labels under both.
 import time
 import warnings
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
 from robustlda.datasets import catalogue
 from robustlda.datasets.contaminate import contaminate
 from robustlda.experiments import methods
+from robustlda.experiments.records import unit_of
 from robustlda.linalg import Array
 
 
@@ -60,7 +60,7 @@ class Row(Unit):
 
     @property
     def unit(self) -> Unit:
-        return Unit(**{field.name: getattr(self, field.name) for field in fields(Unit)})
+        return unit_of(self, Unit)
 
 
 def plan(
@@ -148,17 +148,6 @@ def calibration_error(probabilities: Array, classes: Array, y: Array, bins: int 
     sure, right = probabilities.max(axis=1), classes[best] == y
     place = np.minimum((sure * bins).astype(int), bins - 1)
     return float(np.abs(np.bincount(place, sure - right, bins)).sum() / len(y))
-
-
-def unfinished(units: Sequence[Unit], rows: Sequence[Row]) -> list[Unit]:
-    """The units of which there is no row yet, or only a failure."""
-    done = {row.unit for row in rows if not row.error}
-    return [unit for unit in units if unit not in done]
-
-
-def run_all(units: Sequence[Unit], jobs: int = -1) -> Iterator[Row]:
-    """Rows as they are finished; each worker uses one BLAS thread when there are several."""
-    yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(delayed(run)(u) for u in units)
 
 
 @lru_cache(maxsize=4)

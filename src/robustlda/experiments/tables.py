@@ -1,60 +1,17 @@
-"""Rows of an experiment as CSV and as means."""
+"""Accuracies of an experiment by data set, method and noise."""
 
-import csv
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import replace
 from math import isnan
-from pathlib import Path
 from statistics import fmean
-from typing import Any
 
-from robustlda.experiments.protocol import Row, Unit
-from robustlda.report.files import replacing
+from robustlda.experiments.protocol import Row
 
 
-def write_csv(rows: Iterable[Row], path: Path) -> None:
-    """Tidy CSV, one line per unit, in a fixed order."""
-    ordered = sorted(rows, key=lambda row: (row.dataset, row.kind, row.noise, row.seed, row.fold, row.method))
-    with replacing(path) as target, target.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, _COLUMNS)
-        writer.writeheader()
-        writer.writerows(map(_line, ordered))
-
-
-def append_csv(row: Row, path: Path) -> None:
-    """One more line, in a file that is made if need be: what is finished stays, whatever happens next."""
-    begun = path.exists()
-    with path.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, _COLUMNS)
-        if not begun:
-            writer.writeheader()
-        writer.writerow(_line(row))
-
-
-def read_csv(path: Path) -> list[Row]:
-    """The rows of a file, but for a last line that was cut off; none if there is no file."""
-    if not path.exists():
-        return []
-    text = path.read_text(encoding="utf-8")
-    lines = list(csv.DictReader(text[: text.rfind("\n") + 1].splitlines()))
-    if lines and set(lines[0]) != set(_COLUMNS):
-        raise ValueError(f"{path} has other columns than a comparison; move it away, or write into another folder.")
-    return [Row(**{name: _TYPES[name](line[name]) for name in _COLUMNS}) for line in lines]
-
-
-def latest(rows: Iterable[Row]) -> dict[Unit, Row]:
-    """The last row of every unit: one that was run again, after a failure say, counts as it came out then."""
-    return {row.unit: row for row in rows}
-
-
-_COLUMNS = [field.name for field in fields(Row)]
-_TYPES: dict[str, Any] = {field.name: field.type for field in fields(Row)}
-
-
-def _line(row: Row) -> dict[str, object]:
-    numbers = ("accuracy", "clean_reference", "seconds", "noise_rate", "calibration")
-    return {**asdict(row), **{name: f"{getattr(row, name):.6g}" for name in numbers}}
+def in_order(rows: Iterable[Row]) -> list[Row]:
+    """Rows in the order of a tidy file."""
+    return sorted(rows, key=lambda row: (row.dataset, row.kind, row.noise, row.seed, row.fold, row.method))
 
 
 def with_reference(rows: Iterable[Row], reference: str) -> list[Row]:

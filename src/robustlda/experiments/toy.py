@@ -4,13 +4,9 @@ A picture of one draw can be chosen. Here every method's direction is compared w
 distribution without outliers, Σ⁻¹(μ₁ − μ₀), over many draws, as outliers move away and the classes get longer.
 """
 
-import csv
 import math
-import sys
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, fields
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,8 +15,8 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from robustlda.estimators.robust import RobustLDA
 from robustlda.estimators.trace_ratio import TraceRatioLDA
+from robustlda.experiments.records import unit_of
 from robustlda.linalg import Array
-from robustlda.report.files import replacing
 
 DISTANCES = (0.0, 5.0, 10.0, 20.0, 40.0)
 STRETCHES = (1.0, 2.0, 4.0)
@@ -44,14 +40,28 @@ METHODS: dict[str, tuple[str, Callable[[Array, Array], Array]]] = {
 
 
 @dataclass(frozen=True)
-class Angle:
-    """The angle, in degrees, between a method's direction and the right one in one draw."""
+class Unit:
+    """A method on many draws: how long the classes are, and how far away the outliers."""
 
     stretch: float
     distance: float
-    draw: int
     method: str
-    degrees: float
+    draws: int = 100
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Angle(Unit):
+    """Quartiles of the angle, in degrees, between the method's direction and the right one."""
+
+    low: float = float("nan")
+    median: float = float("nan")
+    high: float = float("nan")
+    error: str = ""
+
+    @property
+    def unit(self) -> Unit:
+        return unit_of(self, Unit)
 
 
 def draw(stretch: float, distance: float, rng: np.random.Generator) -> tuple[Array, Array, Array]:
@@ -69,15 +79,21 @@ def draw(stretch: float, distance: float, rng: np.random.Generator) -> tuple[Arr
     return X, y, np.linalg.solve(root @ root.T, np.array([SEPARATION, 0.0]))
 
 
-def angles(draws: int = 100, seed: int = 0) -> Iterator[Angle]:
-    """Every method on every draw."""
-    for stretch in STRETCHES:
-        for distance in DISTANCES:
-            for number in range(draws):
-                rng = np.random.default_rng([seed, int(10 * stretch), int(distance), number])
-                X, y, right = draw(stretch, distance, rng)
-                for name, (_, direction) in METHODS.items():
-                    yield Angle(stretch, distance, number, name, angle(direction(X, y), right))
+def plan(draws: int = 100) -> list[Unit]:
+    """Every method at every distance of the outliers and every length of the classes."""
+    return [Unit(s, distance, name, draws) for s in STRETCHES for distance in DISTANCES for name in METHODS]
+
+
+def run(unit: Unit) -> Angle:
+    """The same draws for every method."""
+    _, direction = METHODS[unit.method]
+    found = []
+    for number in range(unit.draws):
+        rng = np.random.default_rng([unit.seed, int(10 * unit.stretch), int(unit.distance), number])
+        X, y, right = draw(unit.stretch, unit.distance, rng)
+        found.append(angle(direction(X, y), right))
+    low, median, high = np.quantile(found, [0.25, 0.5, 0.75])
+    return Angle(**asdict(unit), low=float(low), median=float(median), high=float(high))
 
 
 def angle(u: Array, v: Array) -> float:
@@ -86,32 +102,24 @@ def angle(u: Array, v: Array) -> float:
     return math.degrees(math.acos(min(cosine, 1.0)))
 
 
-def write(results: list[Angle], folder: Path) -> None:
-    """toy.csv, and toy.png with one draw and the medians of all."""
-    with replacing(folder / "toy.csv") as target, target.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Angle)])
-        writer.writeheader()
-        writer.writerows({**asdict(a), "degrees": f"{a.degrees:.3f}"} for a in results)
-    figure = Figure(figsize=(15, 3.9), layout="constrained")
-    axes = figure.subplots(1, 1 + len(STRETCHES), width_ratios=[1.25, *(1 for _ in STRETCHES)])
+def figure(results: list[Angle]) -> Figure:
+    """One draw, and the angles of all."""
+    drawing = Figure(figsize=(15, 3.9), layout="constrained")
+    axes = drawing.subplots(1, 1 + len(STRETCHES), width_ratios=[1.25, *(1 for _ in STRETCHES)])
     _draw_one(axes[0])
-    table: dict[tuple[float, str], dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for a in results:
-        table[a.stretch, a.method][a.distance].append(a.degrees)
     for ax, stretch in zip(axes[1:], STRETCHES, strict=True):
         for name, (colour, _) in METHODS.items():
-            by_distance = table[stretch, name]
-            low, middle, high = np.array([np.quantile(v, [0.25, 0.5, 0.75]) for v in by_distance.values()]).T
-            ax.fill_between(list(by_distance), low, high, color=colour, alpha=0.12, linewidth=0)
-            ax.plot(list(by_distance), middle, color=colour, marker="o", markersize=4, label=name)
+            line = sorted((a for a in results if (a.stretch, a.method) == (stretch, name)), key=lambda a: a.distance)
+            x = [a.distance for a in line]
+            ax.fill_between(x, [a.low for a in line], [a.high for a in line], color=colour, alpha=0.12, linewidth=0)
+            ax.plot(x, [a.median for a in line], color=colour, marker="o", markersize=4, label=name)
         ax.set_title(f"classes {stretch:g} times as long as wide")
         ax.set_xlabel("distance of the outliers")
         ax.set_ylim(0, 45)
         ax.grid(color="#dddddd", linewidth=0.6)
         ax.spines[["top", "right"]].set_visible(False)
     axes[1].set_ylabel("angle to the right direction, degrees\n(median and quartiles)")
-    with replacing(folder / "toy.png") as target:
-        figure.savefig(target, dpi=150, format="png")
+    return drawing
 
 
 def _draw_one(ax: Any) -> None:
@@ -129,7 +137,3 @@ def _draw_one(ax: Any) -> None:
     ax.set_title("one draw: round classes, outliers at 10")
     ax.legend(fontsize=7.5, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     ax.spines[["top", "right"]].set_visible(False)
-
-
-if __name__ == "__main__":
-    write(list(angles()), Path(sys.argv[1]))

@@ -1,0 +1,78 @@
+"""Results as CSV, one line per unit of work: appended as they come, read again to go on where a run was broken off."""
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from joblib import Parallel, delayed
+
+from robustlda.report.files import replacing
+
+Record = TypeVar("Record")
+LEFT_OUT = "left out"
+"""How the error of a unit begins that was not tried, for a reason that will not go away."""
+
+
+def unit_of(record: Any, unit: type[Record]) -> Record:
+    """What was done: the fields of a record that were known before."""
+    return unit(**{field.name: getattr(record, field.name) for field in fields(unit)})  # type: ignore[arg-type]
+
+
+def unfinished(units: Iterable[Record], records: Iterable[Any]) -> list[Record]:
+    """The units of which there is no record yet, or only a failure."""
+    done = {record.unit for record in records if not record.error or record.error.startswith(LEFT_OUT)}
+    return [unit for unit in units if unit not in done]
+
+
+def latest(records: Iterable[Record]) -> list[Record]:
+    """The last record of every unit: one that was run again, after a failure say, counts as it came out then."""
+    return list({record.unit: record for record in records}.values())  # type: ignore[attr-defined]
+
+
+def carry_out(units: Sequence[Any], run: Callable[[Any], Record], path: Path, jobs: int = -1) -> Iterator[Record]:
+    """Records as they are finished, each written down at once; workers use one BLAS thread when there are several."""
+    for record in Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(delayed(run)(u) for u in units):
+        append(record, path)
+        yield record
+
+
+def write(records: Iterable[Any], path: Path, kind: type) -> None:
+    """All records of a kind, a dataclass of numbers and words."""
+    with replacing(path) as target, target.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, _columns(kind))
+        writer.writeheader()
+        writer.writerows(map(_line, records))
+
+
+def append(record: Any, path: Path) -> None:
+    """One more line, in a file that is made if need be: what is finished stays, whatever happens next."""
+    if not path.exists():
+        write([], path, type(record))
+    with path.open("a", newline="", encoding="utf-8") as file:
+        csv.DictWriter(file, _columns(type(record))).writerow(_line(record))
+
+
+def read(path: Path, kind: type[Record]) -> list[Record]:
+    """The records of a file, but for a last line that was cut off; none if there is no file."""
+    if not path.exists():
+        return []
+    text = path.read_bytes().decode("utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    lines = list(csv.DictReader(whole.splitlines()))
+    columns = _columns(kind)
+    if lines and set(lines[0]) != set(columns):
+        raise ValueError(f"{path} has other columns than {', '.join(columns)}; move it away, or use another folder.")
+    if whole != text:
+        path.write_bytes(whole.encode("utf-8"))
+    types: dict[str, Any] = {field.name: field.type for field in fields(kind)}  # type: ignore[arg-type]
+    return [kind(**{name: types[name](line[name]) for name in columns}) for line in lines]
+
+
+def _columns(kind: type) -> list[str]:
+    return [field.name for field in fields(kind)]
+
+
+def _line(record: Any) -> dict[str, object]:
+    return {name: f"{v:.6g}" if isinstance(v, float) else v for name, v in asdict(record).items()}

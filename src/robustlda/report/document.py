@@ -1,0 +1,150 @@
+"""A report as a list of headings, paragraphs, tables and figures, written as Markdown and as one HTML page."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from io import BytesIO, StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, select_autoescape
+from markupsafe import Markup
+
+from robustlda.report.files import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Heading:
+    text: str
+    level: int = 2
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph; `words` between backquotes are code, between asterisks bold or italic, as in Markdown."""
+
+    words: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells are texts in the same small Markdown; the first column is a name, the others are numbers unless `prose`."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    prose: bool = False
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing that is kept beside the report as `name`.png and `name`.svg."""
+
+    name: str
+    drawing: "Figure"
+    caption: str
+
+
+Block = Heading | Text | Table | Picture
+
+
+@dataclass
+class Document:
+    """What is to be said, in order."""
+
+    title: str
+    blocks: list[Block] = field(default_factory=list)
+
+    def write(self, folder: Path) -> list[Path]:
+        """README.md, report.html and the figures."""
+        written = []
+        drawings = {b.name: svg(b.drawing) for b in self.blocks if isinstance(b, Picture)}
+        for block in self.blocks:
+            if isinstance(block, Picture):
+                written += [_save(folder / f"{block.name}.svg", drawings[block.name].encode())]
+                written += [_save(folder / f"{block.name}.png", png(block.drawing))]
+        written.append(_save(folder / "README.md", self.markdown().encode()))
+        written.append(_save(folder / "report.html", self.html(drawings).encode()))
+        return written
+
+    def markdown(self) -> str:
+        """The report for a repository's pages, with figures beside it."""
+        return "\n\n".join([f"# {self.title}", *map(_markdown, self.blocks)]) + "\n"
+
+    def html(self, drawings: dict[str, str]) -> str:
+        """The report in one file, with its figures inside."""
+        environment = Environment(
+            loader=PackageLoader("robustlda.report"), autoescape=select_autoescape(["html"]), trim_blocks=True
+        )
+        body = Markup("\n".join(_html(block, drawings) for block in self.blocks))
+        return environment.get_template("document.html").render(title=self.title, body=body)
+
+
+def svg(drawing: "Figure") -> str:
+    """The drawing as an SVG element, the same for the same numbers; letters stay letters."""
+    import matplotlib
+
+    text = StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "robustlda"}):
+        drawing.savefig(text, format="svg", metadata={"Date": None})
+    found = text.getvalue()
+    return found[found.index("<svg") :]
+
+
+def png(drawing: "Figure") -> bytes:
+    """The drawing as pixels."""
+    image = BytesIO()
+    drawing.savefig(image, format="png", dpi=110)
+    return image.getvalue()
+
+
+def _save(path: Path, content: bytes) -> Path:
+    with replacing(path) as target:
+        target.write_bytes(content)
+    return path
+
+
+def _markdown(block: Block) -> str:
+    match block:
+        case Heading(text, level):
+            return f"{'#' * level} {text}"
+        case Text(words):
+            return words
+        case Picture(name, _, caption):
+            return f"![{caption}]({name}.png)"
+        case Table(columns, rows, _):
+            lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
+            return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def _html(block: Block, drawings: dict[str, str]) -> str:
+    match block:
+        case Heading(text, level):
+            return f"<h{level}>{_inline(text)}</h{level}>"
+        case Text(words):
+            return f"<p>{_inline(words)}</p>"
+        case Picture(name, _, caption):
+            drawing = _own_names(drawings[name], name).replace("<svg", f'<svg role="img" aria-label="{escape(caption)}"', 1)
+            return f"<figure><div class=scroll>{drawing}</div><figcaption>{_inline(caption)}</figcaption></figure>"
+        case Table(columns, rows, prose):
+            head = "".join(f"<th>{_inline(name)}</th>" for name in columns)
+            body = "".join("<tr>" + "".join(f"<td>{_inline(c)}</td>" for c in row) + "</tr>" for row in rows)
+            kind = ' class="prose"' if prose else ""
+            return f"<div class=scroll tabindex=0><table{kind}><tr>{head}</tr>{body}</table></div>"
+
+
+def _own_names(drawing: str, name: str) -> str:
+    """Names inside a drawing made its own: several of them share one page."""
+    drawing = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', drawing)
+    return re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", drawing)
+
+
+def _inline(words: str) -> str:
+    text = escape(words, quote=False)
+    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
+    text = re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", text)
+    text = re.sub(r"\*([^*]+)\*", r"<i>\1</i>", text)
+    return re.sub(r"\[([^\]]+)\]\(([^)\s]+)\)", r'<a href="\2">\1</a>', text)
