@@ -11,6 +11,7 @@ from robustlda.datasets.catalogue import CATALOGUE
 from robustlda.experiments import figures, records
 from robustlda.experiments.methods import METHODS, VARIANTS, find
 from robustlda.experiments.protocol import Row
+from robustlda.report.document import png, save
 
 EIGHT = ("iris", "wine", "vehicle", "dermatology", "breast_cancer", "digits", "yale", "orl")
 TITLES = {
@@ -34,7 +35,7 @@ def main(folder: Path) -> None:
     head = text[: text.index("<!-- tables -->")]
     (folder / "README.md").write_text(head + "<!-- tables -->\n\n" + "\n".join(parts), encoding="utf-8")
     panels = [r for r in rows if r.kind == "uniform" and r.method in METHODS and r.dataset in EIGHT]
-    figures.accuracy_against_noise(panels, folder / "accuracy.png", columns=4)
+    save(folder / "accuracy.png", png(figures.accuracy_against_noise(panels, columns=4)))
 
 
 def _means(rows: list[Row]) -> dict[str, dict[str, float]]:

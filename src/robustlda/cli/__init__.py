@@ -8,6 +8,7 @@ from robustlda import __version__
 from robustlda.cli.audit import audit
 from robustlda.cli.compare import compare
 from robustlda.cli.datasets import datasets
+from robustlda.cli.reproduce import reproduce
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -19,6 +20,7 @@ def cli() -> None:
 cli.add_command(audit)
 cli.add_command(compare)
 cli.add_command(datasets)
+cli.add_command(reproduce)
 
 
 def main() -> None:

@@ -85,6 +85,7 @@ def compare(
     from robustlda.datasets import catalogue
     from robustlda.experiments import figures, protocol, records, tables
     from robustlda.experiments.methods import METHODS, find
+    from robustlda.report.document import png, save
     from robustlda.report.files import writable_directory
 
     if data_dir is not None:
@@ -117,7 +118,7 @@ def compare(
     for name, package in missing.items():
         console.print(f"[yellow]left out[/yellow] {find(name).label}: {package} is not installed")
     records.write(tables.in_order(everything), record, protocol.Row)
-    figures.accuracy_against_noise(rows, out / "comparison.png", reference=reference)
+    save(out / "comparison.png", png(figures.accuracy_against_noise(rows, reference=reference)))
     console.print(f"\nWrote {record} ({len(everything)} rows) and {out / 'comparison.png'}.")
 
 

@@ -58,7 +58,7 @@ class Path(Unit):
 
     @property
     def iterations(self) -> int | None:
-        """Iterations until J changes by at most 1e-6 of itself, and does so ever after; None if it still changed more."""
+        """Iterations until J changes by at most 1e-6 of itself ever after; None if it still changed more."""
         return self.iterations_to(1e-6, relative=True)
 
     def iterations_to(self, change: float, *, relative: bool) -> int | None:

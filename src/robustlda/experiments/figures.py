@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
@@ -10,10 +9,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from robustlda.datasets import catalogue
-from robustlda.experiments import methods
+from robustlda.experiments import convergence, methods
 from robustlda.experiments.protocol import Row
 from robustlda.experiments.tables import accuracies, with_reference
-from robustlda.report.files import replacing
 
 AXIS = {
     "uniform": "wrong training labels, %",
@@ -28,41 +26,88 @@ GROUPS = {True: "1-NN votes, with {reference} reference labels", False: "the met
 
 
 def accuracy_against_noise(
-    rows: Sequence[Row], path: Path, *, reference: str = "noisy", columns: int | None = None
-) -> None:
-    """Mean accuracy over the folds, with its standard error as a band: a panel per data set.
+    rows: Sequence[Row], *, reference: str = "noisy", columns: int | None = None, apart: bool = True
+) -> Figure:
+    """Mean accuracy over the folds, with its standard error as a band: a panel per data set, all on one scale.
 
-    Methods that let 1-NN vote and methods with a rule of their own have rows of panels of their own, on one scale.
-    With `columns`, the data sets are broken into lines.
+    Methods that let 1-NN vote and methods with a rule of their own have rows of panels of their own, unless they are
+    not to be kept `apart`. With `columns`, the data sets are broken into lines.
     """
     kind = _only({row.kind for row in rows})
     table = accuracies(with_reference(rows, reference))
     names = list(dict.fromkeys(row.dataset for row in rows))
     known = {**methods.METHODS, **methods.VARIANTS}
     ran = [method for name, method in known.items() if any((d, name) in table for d in names)]
-    groups = [(votes, [m for m in ran if m.votes == votes]) for votes in GROUPS if any(m.votes == votes for m in ran)]
+    groups = [(GROUPS[votes].format(reference=reference), [m for m in ran if m.votes == votes]) for votes in GROUPS]
+    if not apart:
+        groups = [(f"1-NN has {reference} reference labels", ran)]
+    groups = [(title, group) for title, group in groups if group]
     wide = min(columns or len(names), len(names))
     lines = [names[i : i + wide] for i in range(0, len(names), wide)]
     height = len(groups) * len(lines)
     figure = Figure(figsize=(3.6 * wide + 2.6, 3.1 * height + 0.4), layout="constrained")
     axes = figure.subplots(height, wide, sharey=True, sharex=True, squeeze=False)
-    for line, ((votes, group), shown) in zip(axes, product(groups, lines), strict=True):
+    for i, (line, ((title, group), shown)) in enumerate(zip(axes, product(groups, lines), strict=True)):
         for ax, dataset in zip(line, shown, strict=False):
             for method in group:
                 if (dataset, method.name) in table:
                     _draw(ax, table[dataset, method.name], method)
-            ax.grid(color="#dddddd", linewidth=0.6)
-            ax.spines[["top", "right"]].set_visible(False)
-            ax.set_title(catalogue.CATALOGUE[dataset].title)
-            ax.set_xlabel(AXIS[kind])
+            _bare(ax, catalogue.CATALOGUE[dataset].title)
+            ax.tick_params(labelbottom=True)
+            if i + 1 == height or wide * i + len(shown) < len(names):
+                ax.set_xlabel(AXIS[kind])
         for ax in line[len(shown) :]:
             ax.set_visible(False)
-        title = GROUPS[votes].format(reference=reference)
-        place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5), "alignment": "left", "frameon": False}
-        line[len(shown) - 1].legend(*_first_of_each(line), title=title, fontsize=9, title_fontsize=9, **place)
         line[0].set_ylabel("accuracy on clean test data\n(mean over folds ± standard error)")
-    with replacing(path) as target:
-        figure.savefig(target, dpi=150, format=path.suffix[1:])
+        if i % len(lines) == 0:
+            place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5), "alignment": "left", "frameon": False}
+            handles = _first_of_each(axes[i : i + len(lines)].ravel())
+            line[len(shown) - 1].legend(*handles, title=title, fontsize=9, title_fontsize=9, **place)
+    return figure
+
+
+def objective_paths(paths: Sequence[convergence.Path], *, columns: int = 3) -> Figure:
+    """How far J is above the lowest limit found on the data set, after every iteration: a panel per data set."""
+    paths = [path for path in paths if path.path and path.algorithm != "trace_ratio"]
+    names = list(dict.fromkeys(path.dataset for path in paths))
+    wide = min(columns, len(names))
+    figure = Figure(figsize=(4.1 * wide + 2.2, 2.9 * -(-len(names) // wide) + 0.4), layout="constrained")
+    axes = figure.subplots(-(-len(names) // wide), wide, sharey=True, squeeze=False)
+    for ax, name in zip(axes.ravel(), names, strict=False):
+        here = [path for path in paths if path.dataset == name]
+        best = min(path.objective[-1] for path in here)
+        for path in here:
+            gap = np.maximum(path.objective / best - 1, 1e-8)
+            plain = path.algorithm == "plain"
+            label = f"{'plain' if plain else 'accelerated'}, from {_START[path.start]}"
+            style = {"linestyle": "-" if plain else "--", "linewidth": 1.6, "alpha": 0.9}
+            ax.plot(range(len(gap)), gap, color=convergence.STARTS[path.start], label=label, **style)
+        ax.axvline(20, color="#000000", linewidth=0.8, linestyle=":")
+        ax.set_yscale("log")
+        ax.set_xscale("symlog", linthresh=10)
+        ax.set_xlim(0, None)
+        ticks = [t for t in (0, 5, 10, 20, 50, 100, 200, 300) if t <= ax.get_xlim()[1]]
+        ax.set_xticks(ticks, [str(t) for t in ticks], minor=False)
+        ax.set_xticks([], minor=True)
+        _bare(ax, catalogue.CATALOGUE[name].title)
+    for ax in axes.ravel()[len(names) :]:
+        ax.set_visible(False)
+    for ax in axes[-1]:
+        ax.set_xlabel("iteration (dotted: 20)")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("J above the lowest limit,\nrelative")
+    place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5), "frameon": False, "fontsize": 9}
+    axes[0, wide - 1].legend(*_first_of_each(axes.ravel()), **place)
+    return figure
+
+
+_START = {"pca": "principal axes", "trace_ratio": "trLDA", "random": "random frames"}
+
+
+def _bare(ax: Any, title: str) -> None:
+    ax.grid(color="#dddddd", linewidth=0.6)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.set_title(title)
 
 
 def _first_of_each(axes: Any) -> tuple[list[Any], list[str]]:

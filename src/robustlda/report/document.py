@@ -64,10 +64,10 @@ class Document:
         drawings = {b.name: svg(b.drawing) for b in self.blocks if isinstance(b, Picture)}
         for block in self.blocks:
             if isinstance(block, Picture):
-                written += [_save(folder / f"{block.name}.svg", drawings[block.name].encode())]
-                written += [_save(folder / f"{block.name}.png", png(block.drawing))]
-        written.append(_save(folder / "README.md", self.markdown().encode()))
-        written.append(_save(folder / "report.html", self.html(drawings).encode()))
+                written += [save(folder / f"{block.name}.svg", drawings[block.name].encode())]
+                written += [save(folder / f"{block.name}.png", png(block.drawing))]
+        written.append(save(folder / "README.md", self.markdown().encode()))
+        written.append(save(folder / "report.html", self.html(drawings).encode()))
         return written
 
     def markdown(self) -> str:
@@ -101,7 +101,8 @@ def png(drawing: "Figure") -> bytes:
     return image.getvalue()
 
 
-def _save(path: Path, content: bytes) -> Path:
+def save(path: Path, content: bytes) -> Path:
+    """A file that is either complete or not there."""
     with replacing(path) as target:
         target.write_bytes(content)
     return path
@@ -127,7 +128,9 @@ def _html(block: Block, drawings: dict[str, str]) -> str:
         case Text(words):
             return f"<p>{_inline(words)}</p>"
         case Picture(name, _, caption):
-            drawing = _own_names(drawings[name], name).replace("<svg", f'<svg role="img" aria-label="{escape(caption)}"', 1)
+            drawing = _own_names(drawings[name], name).replace(
+                "<svg", f'<svg role="img" aria-label="{escape(caption)}"', 1
+            )
             return f"<figure><div class=scroll>{drawing}</div><figcaption>{_inline(caption)}</figcaption></figure>"
         case Table(columns, rows, prose):
             head = "".join(f"<th>{_inline(name)}</th>" for name in columns)
