@@ -1,6 +1,8 @@
 """Fixtures and paths shared by the tests."""
 
 import os
+import shutil
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -30,3 +32,34 @@ def paper_data():
         return X / X.max(), y
 
     return read
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Debian's Chromium, without anything that would reach out."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("chromium is not installed")
+    flags = ["no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking"]
+    flags += ["disable-component-update", "disable-sync"]
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=[f"--{flag}" for flag in flags])
+        yield chromium
+        chromium.close()
+
+
+@contextmanager
+def opened(browser, path, width, scheme):
+    """A page in a window of that width; it must not complain, nor ask for anything outside its file."""
+    shown = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    errors = []
+    shown.on("pageerror", lambda error: errors.append(str(error)))
+    shown.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    shown.on(
+        "request", lambda asked: errors.append(asked.url) if not asked.url.startswith(("file:", "data:")) else None
+    )
+    shown.goto(path.as_uri())
+    yield shown
+    assert errors == []
+    shown.close()

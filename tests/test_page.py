@@ -1,28 +1,12 @@
 """The audit page in a real browser: it sorts, filters, answers, shows nothing broken and runs nothing hostile."""
 
-import shutil
-
 import numpy as np
 import pytest
+from conftest import opened
 
 from robustlda import LabelAudit
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 HOSTILE = ["<script>window.hacked=1</script>", "=cmd|' /C calc'!A0", "\u202eright to left", "\x07bell " + "long " * 60]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("chromium is not installed")
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=path, args=[*FLAGS, "--disable-component-update", "--disable-sync"]
-        )
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")
@@ -40,19 +24,9 @@ def page_file(tmp_path_factory):
 
 @pytest.fixture(params=[(1400, "light"), (400, "dark")], ids=["wide", "phone"])
 def page(request, browser, page_file):
-    width, scheme = request.param
-    shown = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    errors = []
-    shown.on("pageerror", lambda error: errors.append(str(error)))
-    shown.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-    shown.on(
-        "request", lambda asked: errors.append(asked.url) if not asked.url.startswith(("file:", "data:")) else None
-    )
-    shown.goto(page_file.as_uri())
-    yield shown
-    assert errors == []
-    assert shown.evaluate("window.hacked") is None
-    shown.close()
+    with opened(browser, page_file, *request.param) as shown:
+        yield shown
+        assert shown.evaluate("window.hacked") is None
 
 
 def test_nothing_overflows_and_all_images_are_drawn(page):

@@ -1,0 +1,191 @@
+"""The paper's experiments as a whole: what is killed goes on, verdicts follow the numbers, and the page is whole."""
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest import opened
+from test_cli import call
+
+from robustlda.experiments import claims, convergence, paper, protocol, records
+from robustlda.report.document import Document, Heading, Table, Text
+
+FILES = ("toy.csv", "comparison.csv", "convergence.csv")
+
+
+@pytest.fixture(scope="session")
+def small_data(tmp_path_factory):
+    """A table and faces of six by six pixels, in the place of the paper's."""
+    folder = tmp_path_factory.mktemp("data")
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    for name, d in (("vehicle", 8), ("yale", 36)):
+        X = rng.random((3, d))[y] + 0.1 * rng.standard_normal((60, d))
+        np.savez(folder / f"{name}.npz", X=X, y=y)
+    return folder
+
+
+def contents(folder):
+    return {name: (folder / name).read_bytes() if (folder / name).exists() else b"" for name in FILES}
+
+
+@pytest.fixture(scope="session")
+def reproduction(small_data, tmp_path_factory):
+    """A quick run that was killed at some moment and started again."""
+    folder = tmp_path_factory.mktemp("reproduction")
+    words = ["reproduce", "--quick", "--jobs", "2", "--data-dir", str(small_data), "--out", str(folder)]
+    command = [sys.executable, "-c", "from robustlda.cli import main; main()", *words]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+    try:
+        begin = time.monotonic()
+        while contents(folder)["comparison.csv"].count(b"\n") < 12 and time.monotonic() - begin < 120:
+            time.sleep(0.05)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    before = contents(folder)
+    # A process may be killed while it writes a line.
+    with (folder / "comparison.csv").open("a") as file:
+        file.write("vehicle,0.4,0,sv")
+    again = call(*words)
+    assert again.returncode == 0, again.stderr
+    return folder, before, again.stdout
+
+
+def test_a_killed_run_goes_on_where_it_was(reproduction):
+    folder, before, shown = reproduction
+    after = contents(folder)
+    parts = paper.plan(["vehicle", "yale"], quick=True)
+    assert 12 <= before["comparison.csv"].count(b"\n") < after["comparison.csv"].count(b"\n")
+    for name in FILES:
+        kept = before[name][: before[name].rfind(b"\n") + 1]
+        assert after[name].startswith(kept), "what was finished is neither lost nor done again"
+        with (folder / name).open() as file:
+            assert len(list(csv.reader(file))) == 1 + sum(len(part.units) for part in parts if part.file == name)
+    assert "left out" in shown
+    assert "lacks coil20.npz" in shown.replace("\n", "")
+    third = call("reproduce", "--quick", "--data-dir", str(folder.parent), "--report-only", "--out", str(folder))
+    assert third.returncode == 2, "a folder without data is refused before anything is written"
+
+
+def test_report_has_a_verdict_on_every_claim(reproduction):
+    folder, _, shown = reproduction
+    text = (folder / "README.md").read_text()
+    assert text.startswith("# The paper's claims, measured\n\n![Accuracy against")
+    table = text[text.index("| claim |") : text.index("## Accuracy")].strip().splitlines()[2:]
+    assert len(table) == 12
+    assert all(line.count("**") == 2 and ".csv`" in line for line in table)
+    assert "What holds of the paper's claims" in shown
+    for name in ("accuracy_A", "accuracy_B", "convergence", "toy", "spoiled_occlude"):
+        assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (folder / f"{name}.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
+def test_page_is_whole_in_a_browser(browser, reproduction, width, scheme):
+    folder, _, _ = reproduction
+    with opened(browser, folder / "report.html", width, scheme) as page:
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        drawn = page.evaluate("[...document.querySelectorAll('svg')].map(s => s.getBoundingClientRect().height)")
+        assert len(drawn) == 7
+        assert min(drawn) > 100
+        ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
+        assert len(ids) == len(set(ids)), "drawings must not share names"
+        assert page.locator("table").count() >= 7
+
+
+def test_nothing_at_hand_is_said_in_one_line(tmp_path):
+    result = call("reproduce", "--data-dir", str(tmp_path), "--out", str(tmp_path / "out"))
+    assert result.returncode == 2
+    assert "None of the paper's data sets is at hand" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def path(*objective, algorithm="plain", dataset="orl", **more):
+    return convergence.Path(
+        dataset, algorithm, "pca", path=" ".join(map(str, objective)), **{"seconds": 1, "stationarity": 1e-5, **more}
+    )
+
+
+def test_iterations_are_counted_to_the_last_long_step():
+    slow = path(2, 1, 1 - 1e-9, 0.9, 0.9 - 1e-8)
+    assert slow.iterations == 4
+    assert path(2, 1, 0.5).iterations is None
+    assert path(1, 1).iterations == 1
+    assert path(1e-3, 1e-3 - 5e-7, 1e-3 - 5e-7).iterations_to(1e-6, relative=False) == 1
+    halving = path(*(1 + 0.5**k for k in range(60)))
+    assert halving.rate == pytest.approx(0.5, abs=1e-3)
+
+
+def test_verdicts_turn_with_the_numbers():
+    falling = [2.0, 1.5, 1.2, 1.1, 1.1]
+    trace = path(1, 0.5, 0.5, algorithm="trace_ratio")
+    assert claims.monotone([path(*falling)]).verdict == "holds"
+    assert claims.monotone([path(*falling, 1.2)]).verdict == "does not hold"
+    assert claims.within_twenty([path(*falling), path(*falling, algorithm="accelerated")]).verdict == "holds"
+    slow = path(*(1 + 0.9**k for k in range(200)))
+    assert claims.within_twenty([slow, path(*falling, algorithm="accelerated")]).verdict == "does not hold"
+    assert claims.stationary([path(*falling)]).verdict == "holds"
+    assert claims.stationary([path(*falling, stationarity=0.5)]).verdict == "does not hold"
+    assert claims.global_limit([path(*falling), path(*falling)]).verdict == "not refuted"
+    assert "does not hold" in claims.global_limit([path(*falling), path(3, 2, 2)]).verdict
+    assert "same order" in claims.cost([path(*falling), trace])[0].verdict
+    assert claims.cost([path(*falling, seconds=50), trace])[0].verdict == "does not hold"
+
+
+def rows(accuracy):
+    """Rows of every voting method, and of rLDA, on six sets; accuracy as a function of method, set and level."""
+    found = []
+    for name in (*paper.VOTING, "rlda"):
+        for i, dataset in enumerate(paper.NINE[:6]):
+            for noise in (0.0, 0.4):
+                both = accuracy(name, i, noise)
+                found.append(protocol.Row(dataset, noise, 0, name, accuracy=both, clean_reference=both))
+    return found
+
+
+def test_ranks_and_verdicts_on_accuracy_follow_the_rows():
+    best_first = {name: 0.9 - 0.05 * i for i, name in enumerate(paper.VOTING)} | {"rlda": 0.95}
+    stable = rows(lambda name, i, noise: best_first[name] - 0.001 * i)
+    order = claims.ranks(stable, "clean")
+    assert [rank.method for rank in order] == list(paper.VOTING)
+    assert [rank.rank for rank in order] == list(range(1, 10))
+    assert {(rank.better, rank.worse) for rank in order[1:]} == {(0, 6)}
+    assert order[-1].p == pytest.approx(8 * 2 / 2**6), "Holm multiplies the smallest by the number of tests"
+    assert claims.best(stable, "clean").verdict == "holds"
+    assert claims.stable(stable, "clean").verdict.startswith("holds, but not for rLDA's sake")
+    falling = rows(lambda name, i, noise: best_first[name] - noise)
+    assert claims.stable(falling, "noisy").verdict == "does not hold"
+    only_ours = rows(lambda name, i, noise: 0.9 - (0 if "rlda" in name else noise))
+    assert claims.stable(only_ours, "clean").verdict == "holds"
+    worst = rows(lambda name, i, noise: 0.5 if "rlda" in name else best_first[name])
+    assert claims.best(worst, "noisy").verdict == "does not hold"
+
+
+def test_records_come_back_as_they_were_written(tmp_path):
+    row = protocol.Row("wine", 0.2, 1, "knn", accuracy=0.5, error='a, b "c"')
+    records.append(row, tmp_path / "rows.csv")
+    records.append(replace(row, fold=2), tmp_path / "rows.csv")
+    (first, second) = records.read(tmp_path / "rows.csv", protocol.Row)
+    assert first.unit == row.unit
+    assert (first.error, second.fold) == (row.error, 2)
+    assert records.unfinished([row.unit], [first]) == [row.unit], "a failure is tried again"
+    assert records.unfinished([row.unit], [replace(row, error="left out: too slow")]) == []
+
+
+def test_a_document_says_the_same_in_both_forms():
+    document = Document(
+        "A & B", [Heading("x < y"), Text("`a<b` and **bold**"), Table(("p", "q"), [("1 & 2", "*three*")])]
+    )
+    page, text = document.html({}), document.markdown()
+    assert "<h1>A &amp; B</h1>" in page
+    assert "<h2>x &lt; y</h2>" in page
+    assert "<code>a&lt;b</code> and <b>bold</b>" in page
+    assert "<td>1 &amp; 2</td><td><i>three</i></td>" in page
+    assert "| p | q |\n|---|---|\n| 1 & 2 | *three* |" in text
