@@ -187,7 +187,8 @@ def test_many_samples_are_learned_from_some_of_them(monkeypatch):
     X, X_test, y, y_test = table(load_digits)
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
     monkeypatch.setattr(noise_aware, "_MOST", 400)
-    chosen, w, place = noise_aware._distinct(X, y, weight, 10)
+    chosen, w, place, total = noise_aware._distinct(X, y, weight, 10)
+    assert total == len(np.unique(np.column_stack([X, y]), axis=0))
     assert_array_equal(chosen[place[chosen]], chosen)
     assert (place < 0).sum() == len(y) - len(chosen)
     assert 380 <= len(chosen) <= 420
@@ -213,7 +214,7 @@ def test_sparse_rows_are_judged_like_dense_ones(monkeypatch):
 
 def test_features_beyond_what_can_be_factorised_go_through_their_principal_directions(monkeypatch):
     X, X_test, y, y_test = table(load_digits)
-    monkeypatch.setattr(noise_aware.plan, "finish_in_whole_space", lambda samples: False)
+    monkeypatch.setattr(noise_aware.plan, "learn_in_whole_space", lambda samples: False)
     monkeypatch.setattr(noise_aware.plan, "principal_subspace", lambda samples: 40)
     assert RobustLDA().fit(X, y).score(X_test, y_test) > 0.95
 

@@ -58,11 +58,12 @@ def test_every_product_equals_its_formula(shape, block, deficient, monkeypatch):
         assert_allclose(samples.lift(sums[i]), s[labels == i] @ centred[labels == i], atol=1e-10)
 
 
-@pytest.mark.parametrize("few", [1500, 0])
+@pytest.mark.parametrize(("few", "factorised"), [(1500, 6000), (0, 6000), (0, 0)])
 @pytest.mark.parametrize("deficient", [False, True])
 @pytest.mark.parametrize("container", [csr_matrix, csr_array, csc_array])
-def test_sparse_rows_give_what_dense_rows_give(container, deficient, few, monkeypatch):
+def test_sparse_rows_give_what_dense_rows_give(container, deficient, few, factorised, monkeypatch):
     monkeypatch.setattr(sparse, "_FEW", few)
+    monkeypatch.setattr(sparse, "_FACTORISED", factorised)
     rng = np.random.default_rng(0)
     X = np.where(rng.random((60, 9)) < 0.3, rng.normal(size=(60, 9)) + 2, 0)
     if deficient:

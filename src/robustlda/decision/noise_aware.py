@@ -17,6 +17,10 @@ second stage least squares learn these beliefs in place of the labels, and are j
 but targets of which their own first answers are a part; neither stage is better everywhere, and the mean of the two is
 never far from the better one.
 
+The projection itself has seen all labels. Where there are many dimensions for the samples it has learnt them by heart,
+wrong ones included: a sample then lies with the class it was given, and whatever is held out in the projected space is
+not. There (`plan`) clouds and local rule work along principal axes, which owe nothing to labels.
+
 Held-out means: without the sample itself for least squares, by folds for the clouds. Samples are first merged with
 their copies and put in an order that depends on their content alone, so that neither the order of the rows nor
 whether a sample is written down twice or has a weight of two makes any difference.
@@ -35,7 +39,7 @@ from robustlda.decision import latent, ridge
 from robustlda.decision.latent import Latent
 from robustlda.linalg import Array, class_indicator, weighted_medians
 from robustlda.samples import Samples
-from robustlda.solvers import plan
+from robustlda.solvers import plan, starts
 from robustlda.solvers.subspace import principal_directions
 
 _CLOUDS = (Latent(flip_rate=0.1, degrees=5.0, shrinkage=0.1), Latent(flip_rate=0.2, degrees=20.0, shrinkage=0.3))
@@ -50,8 +54,12 @@ _SHARPNESS = 2.0 ** np.arange(8)  # of scores, when they are turned into probabi
 
 @dataclass(frozen=True)
 class NoiseAwareRule:
-    """Fitted rules with their shares, and what was found out about the labels."""
+    """Fitted rules with their shares, and what was found out about the labels.
 
+    The rows of `axes` span the space in which the clouds and the local rule are: the projection, or principal axes.
+    """
+
+    axes: Array
     on_features: tuple[Any, ...]
     on_projection: tuple[Any, ...]
     shares: Array  # of the rules, those on features first
@@ -81,15 +89,22 @@ class NoiseAwareRule:
         return self.on_projection[-len(_CLOUDS)].plane(Z)
 
 
-def fit(X: Any, Z: Array, samples: Samples, center: Array, priors: Array | None = None) -> tuple[NoiseAwareRule, Array]:
-    """The committee for samples given as they are (X), projected (Z), and as solvers see them.
+def fit(
+    X: Any, components: Array, samples: Samples, center: Array, priors: Array | None = None
+) -> tuple[NoiseAwareRule, Array]:
+    """The committee for samples given as they are (X) and as solvers see them, and a projection (rows of `components`).
 
     Second, for each sample the probability of every class to be its true one, given its label, from rules that have not
     seen it.
     """
     c = samples.n_classes
-    chosen, weight, place = _distinct(X, samples.labels, samples.weight, c)
-    labels, everything, Z = samples.labels[chosen], Z, Z[chosen].astype(float)
+    chosen, weight, place, n_distinct = _distinct(X, samples.labels, samples.weight, c)
+    axes = components
+    if plan.learns_by_heart(samples, n_distinct):
+        axes = samples.lift(starts.frame("pca", samples, len(components), np.random.RandomState(0))).T
+        axes = axes.astype(components.dtype)
+    everything = X @ axes.T - center @ axes.T
+    labels, Z = samples.labels[chosen], everything[chosen].astype(float)
     regressions = _on_features(samples, chosen, center, weight), _on_projection(Z, weight)
     clouds = [latent.fit(Z, labels, weight, c, belief) for belief in _CLOUDS]
     by_clouds = [_by_folds(Z, labels, weight, c, belief) for belief in _CLOUDS]
@@ -104,6 +119,7 @@ def fit(X: Any, Z: Array, samples: Samples, center: Array, priors: Array | None 
     # What is said about labels rests on samples that no rule has seen; beliefs are made from all labels.
     verdict, (one, two) = verdicts[0], shares
     rule = NoiseAwareRule(
+        axes,
         tuple(linear),
         (*local, *clouds),
         np.concatenate([[one[0], two[0], one[1], two[1]], one[2:] + two[2:]]),
@@ -128,24 +144,24 @@ def _doubtful(p: Array) -> Array:
 # Which samples
 
 
-def _distinct(X: Any, labels: Array, weight: Array, c: int) -> tuple[Array, Array, Array]:
+def _distinct(X: Any, labels: Array, weight: Array, c: int) -> tuple[Array, Array, Array, int]:
     """Indices of samples no two of which are copies, at most `_MOST`, in an order of their content; their weights.
 
-    Third, for every sample, which of those it is, or −1.
+    Third, for every sample, which of those it is, or −1; last, how many there are beyond `_MOST` as well.
     """
     keys = np.empty(len(labels), [("content", np.uint64), ("label", np.int64)])
     keys["content"], keys["label"] = _digests(X), labels
     _, first, place = np.unique(keys, return_index=True, return_inverse=True)
     weight = np.bincount(place, weight)
     if len(first) <= _MOST:
-        return first, weight, place
+        return first, weight, place, len(first)
     labels = labels[first]
     counts = np.bincount(labels, minlength=c)
     # A small class keeps twenty samples, or all; the weights make up for what others lose.
     quota = np.minimum(counts, np.maximum(20, counts * _MOST // len(first)))
     taken = _rank_in_class(labels) < quota[labels]
     weight = weight * (np.bincount(labels, weight, c) / np.bincount(labels[taken], weight[taken], c))[labels]
-    return first[taken], weight[taken], np.where(taken, np.cumsum(taken) - 1, -1)[place]
+    return first[taken], weight[taken], np.where(taken, np.cumsum(taken) - 1, -1)[place], len(first)
 
 
 def _digests(X: Any) -> Array:
@@ -175,7 +191,7 @@ Build = Callable[[ridge.Solution, float], Any]
 
 def _on_features(samples: Samples, chosen: Array, center: Array, weight: Array) -> tuple[ridge.Regression, Build]:
     """Regression on the samples themselves, and how its solution becomes a rule."""
-    if plan.finish_in_whole_space(samples):
+    if plan.learn_in_whole_space(samples):
         axes, F = np.eye(samples.dim), samples.rows(chosen).astype(float)
     else:
         axes = principal_directions(samples, plan.principal_subspace(samples))

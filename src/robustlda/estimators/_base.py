@@ -94,12 +94,11 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
 
     def _fit_rule(self, X: Array, samples: Samples) -> Array | None:
         priors = None if self.priors is None else np.asarray(self.priors, float)
-        Z = self._project(X)
         beliefs = None
         if self.decision == "centroid":
-            self._rule = centroid.fit(Z, samples.labels, samples.weight, samples.n_classes, priors)
+            self._rule = centroid.fit(self._project(X), samples.labels, samples.weight, samples.n_classes, priors)
         else:
-            self._rule, beliefs = noise_aware.fit(X, Z, samples, self.center_, priors)
+            self._rule, beliefs = noise_aware.fit(X, self.components_, samples, self.center_, priors)
             self.noise_rate_ = self._rule.noise_rate
             self.transition_ = self._rule.transition
             self.likelihood_path_ = self._rule.likelihood
@@ -167,6 +166,12 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         # The offset is taken after the product: one small vector instead of a centred copy of X.
         return X @ self.components_.T - self.center_ @ self.components_.T
 
+    def _coordinates(self, X: Array) -> Array:
+        """What the decision sees: the projection, unless the rule has axes of its own."""
+        if isinstance(self._rule, centroid.CentroidRule):
+            return self._project(X)
+        return X @ self._rule.axes.T - self.center_ @ self._rule.axes.T
+
     def transform(self, X: Any) -> Any:
         """Coordinates of the centred samples in the projection.
 
@@ -183,12 +188,12 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         return self._project(validate_data(self, X, accept_sparse="csr", dtype=_DTYPES, reset=False))
 
     def _distances(self, X: Any) -> tuple[Array, Array, Array]:
-        """Squared distances of samples from every class in the projected space, and from that space itself.
+        """Squared distances of samples from every class in the space of the rules, and from that space itself.
 
         Third, their coordinates in the plane in which the classes differ most.
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=_DTYPES, reset=False)
-        Z = self._project(X).astype(float)
+        Z = self._coordinates(X).astype(float)
         lengths = center_of.squared_distances(X, self.center_.astype(float))
         outside = lengths - np.einsum("ij,ij->i", Z, Z)
         # Where the projection is the whole space, only rounding errors are left.
@@ -199,7 +204,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=_DTYPES, reset=False)
-        return self._rule.scores(X, self._project(X))
+        return self._rule.scores(X, self._coordinates(X))
 
     @available_if(_decides)
     def predict(self, X: Any) -> Array:

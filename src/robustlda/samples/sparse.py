@@ -11,14 +11,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import qr
+from scipy.linalg import cho_factor, cho_solve, qr
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, lsmr
 
 from robustlda.linalg import Array, class_indicator
 
-_FEW = 1500
+_FEW = 2000
 """Features up to which a features × features matrix is made once to find the span of the rows."""
+
+_FACTORISED = 6000
+"""Features up to which such a matrix is factorised, where a start has to be taken into that span."""
 
 
 class SparseSamples:
@@ -111,6 +114,8 @@ class SparseSamples:
     def lower(self, V: Array) -> Array:
         if self._basis is not None or self.dim <= _FEW:
             return self._from_features(V)
+        if self.n_features <= min(_FACTORISED, self.n_samples):
+            return self._nearest_in_row_space(V)
         # The nearest point of the row space, X̃ᵀz with the least-squares z, one column at a time.
         rows = LinearOperator(
             (self.n_features, self.n_samples),
@@ -119,6 +124,24 @@ class SparseSamples:
             dtype=float,
         )
         return np.column_stack([rows @ lsmr(rows, v, atol=1e-12, btol=1e-12, maxiter=2000)[0] for v in V.T])
+
+    def _nearest_in_row_space(self, V: Array) -> Array:
+        """All columns at once by one factor of S + δI, S = X̃ᵀX̃, for d × d matrices that are affordable.
+
+        S(S + δI)⁻¹ keeps directions of scatter far above δ and removes those of none. Done again to what is missing it
+        leaves (δ/λ)² of what a direction of scatter λ lacks, and done again to the result it removes rounding errors.
+        """
+        S = self.gram(np.ones(self.n_samples))
+        shift = 1e-10 * np.trace(S)
+        factor = cho_factor(S + shift * np.eye(len(S)), check_finite=False)
+
+        def kept(V: Array) -> Array:
+            return S @ cho_solve(factor, V, check_finite=False)
+
+        for _ in range(2):
+            missing = V - kept(V)
+            V = V - (missing - kept(missing))
+        return V
 
 
 def _spread(X: csr_array) -> Array:

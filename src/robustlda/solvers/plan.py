@@ -55,7 +55,21 @@ def shift(samples: Sizes) -> float:
 
 def finish_in_whole_space(samples: Sizes) -> bool:
     """Whether a few eigenproblems of the whole space are cheaper than the many cycles they replace."""
+    return samples.dim <= 2000
+
+
+def learn_in_whole_space(samples: Sizes) -> bool:
+    """Whether a linear rule can learn from all dimensions."""
     return samples.dim <= 1500
+
+
+def learns_by_heart(samples: Sizes, n_distinct: int) -> bool:
+    """Whether there are so many dimensions that a projection fits every label, the wrong ones as well.
+
+    In it a sample then lies with the class it was given, and no rule can tell that the label is wrong. Copies of
+    samples do not help.
+    """
+    return samples.dim > n_distinct / 2
 
 
 def principal_subspace(samples: Sizes) -> int:
@@ -99,6 +113,6 @@ def memory_of_noise_aware_rule(n: int, d: int, c: int, *, sparse: bool = False) 
     """Bytes that the noise-aware decision needs at its peak beside the data, to within a factor of two."""
     learned = min(n, 20_000)
     sizes = _Sizes(d if sparse else min(d, n - 1), n)
-    features = sizes.dim if finish_in_whole_space(sizes) else principal_subspace(sizes)
-    directions = 0 if finish_in_whole_space(sizes) else 2 * 8 * features * (sizes.dim + n)
+    features = sizes.dim if learn_in_whole_space(sizes) else principal_subspace(sizes)
+    directions = 0 if learn_in_whole_space(sizes) else 2 * 8 * features * (sizes.dim + n)
     return 8 * learned * (int(3.2 * min(500, learned)) + int(2.2 * features) + 12 * c) + directions + 120 * n
