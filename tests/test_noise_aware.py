@@ -88,6 +88,43 @@ def test_flips_and_the_better_rule_are_found(kind):
     assert verdict.shares[0] > 0.95
 
 
+def test_classes_that_overlap_are_not_taken_for_wrong_labels():
+    """Two of three classes cannot be told apart, as if half of their labels were wrong: that is spread over all."""
+    rng = np.random.default_rng(0)
+    true = np.arange(3000) % 3
+    seen = np.where(true > 0, rng.integers(1, 3, 3000), true)
+    P = noise_aware._doubtful(np.eye(3)[seen])[None]  # a rule that is too sure of what it cannot know
+    verdict = noise_aware.judge(P, true, np.ones(3000))
+    assert_allclose(verdict.transition, noise_aware._uniform(1 / 3, 3), atol=0.05)
+    # What goes one way only is kept where it is.
+    assert_allclose(noise_aware.beyond_overlap(TRANSITIONS["next"]), TRANSITIONS["next"], atol=1e-12)
+    rows = noise_aware.beyond_overlap(np.full((4, 4), 0.25))
+    assert_allclose(rows.sum(axis=1), 1)
+    assert rows.min() > 0
+
+
+def test_wrong_labels_are_found_with_more_features_than_samples(monkeypatch):
+    """There the projection puts every sample with the class it was given, and only principal axes know better."""
+    rng = np.random.default_rng(0)
+    y = np.arange(240) % 3
+    X = rng.normal(size=(240, 1000)) + 0.15 * rng.normal(size=(3, 1000))[y]
+    given, wrong = flip_labels(y, 0.1, rng)
+
+    def precision():
+        model = RobustLDA()
+        beliefs = model._fit(X, given)
+        suspicious = np.argsort(beliefs[np.arange(240), given])[:24]
+        return wrong[suspicious].mean(), model.noise_rate_
+
+    found, rate = precision()
+    assert found > 0.9
+    assert abs(rate - 0.1) < 0.04
+    monkeypatch.setattr(noise_aware.plan, "learns_by_heart", lambda samples, n_distinct: False)
+    found, rate = precision()
+    assert found < 0.9
+    assert rate < 0.02
+
+
 def test_likelihood_never_falls():
     rng = np.random.default_rng(0)
     for seed in range(20):

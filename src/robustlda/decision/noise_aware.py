@@ -288,8 +288,27 @@ def judge(P: Array, labels: Array, weight: Array) -> Verdict:
         shares = _posterior_shares(shares, q / mixture, weight)
         counts = (by_label @ r).T
         T = (counts + strength * uniform) / (counts.sum(axis=1, keepdims=True) + strength)
-    wrong = 1 - r[rows, labels].sum() / total
-    return Verdict(shares, T, r / weight[:, None], float(wrong), r.sum(axis=0) / total, np.array(path))
+    T = beyond_overlap(T)
+    r = p * T[:, labels].T
+    r /= r.sum(axis=1, keepdims=True)
+    wrong = 1 - weight @ r[rows, labels] / total
+    return Verdict(shares, T, r, float(wrong), weight @ r / total, np.array(path))
+
+
+def beyond_overlap(T: Array) -> Array:
+    """Transition without what may be overlap of classes.
+
+    Two classes that are hard to tell apart look like labels that go wrong both ways between them, but there it is the
+    features that know which labels to doubt. What goes both ways is therefore spread evenly over all pairs of classes,
+    and only what goes one way more than the other is kept where it is.
+    """
+    c = len(T)
+    off = T * (1 - np.eye(c))
+    both_ways = np.minimum(off, off.T)
+    found = off - both_ways + both_ways.sum() / (c * (c - 1)) * (1 - np.eye(c))
+    # A class from which most labels went elsewhere still keeps some.
+    found *= np.minimum(1, 0.9 / np.maximum(found.sum(axis=1, keepdims=True), 1e-300))
+    return found + np.diag(1 - found.sum(axis=1))
 
 
 def _uniform_rate(p: Array, weight: Array, c: int) -> tuple[tuple[Array, float], list[float]]:

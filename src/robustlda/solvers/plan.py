@@ -69,7 +69,7 @@ def learns_by_heart(samples: Sizes, n_distinct: int) -> bool:
     In it a sample then lies with the class it was given, and no rule can tell that the label is wrong. Copies of
     samples do not help.
     """
-    return samples.dim > n_distinct / 2
+    return samples.dim > n_distinct / 5
 
 
 def principal_subspace(samples: Sizes) -> int:
