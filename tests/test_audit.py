@@ -253,3 +253,19 @@ def test_a_folder_that_cannot_be_written_is_found_out_before_the_work(tmp_path):
     result = call("audit", "--out", "/proc/none")
     assert result.returncode == 2
     assert "Nothing can be written to /proc/none" in result.stderr
+
+
+def test_resampling_averages_beliefs_and_widens_the_interval():
+    X, y = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    given, wrong = flip_labels(y, 0.2, np.random.default_rng(0))
+    once = LabelAudit().fit(X, given)
+    often = LabelAudit(n_resamples=4, random_state=0).fit(X, given)
+    again = LabelAudit(n_resamples=4, random_state=0).fit(X, given)
+    assert_array_equal(often.probability_wrong_, again.probability_wrong_)
+    assert (often.probability_wrong_ != once.probability_wrong_).any()
+    assert (often.flags() & wrong).sum() >= 0.9 * wrong.sum()
+    assert often.noise_interval_[0] <= 0.2 <= often.noise_interval_[1]
+    assert often.noise_rate_ == pytest.approx(often.probability_wrong_.mean())
+    with pytest.raises(ValueError, match="n_resamples=-1 must be a whole number"):
+        LabelAudit(n_resamples=-1).fit(X, given)

@@ -1,5 +1,6 @@
 """`LabelAudit`: one robust fit, and for every sample how probable it is that its label is wrong."""
 
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
@@ -7,6 +8,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from robustlda.audit import farness
@@ -29,6 +31,11 @@ class LabelAudit(BaseEstimator):
         The model that is fitted; it needs ``decision="noise_aware"``. ``RobustLDA()`` if None. Scale tables first.
     max_false_alarm : float, default=0.05
         Share of right labels among the flagged ones that is put up with.
+    n_resamples : int, default=0
+        Further fits with random weights of the samples, for small data: beliefs are averaged, half of the weight
+        staying with the fit to the data as they are, and the noise rate's interval covers the fits. Ten are enough.
+    random_state : int, RandomState instance or None, default=None
+        For these weights.
 
     Attributes
     ----------
@@ -70,9 +77,36 @@ class LabelAudit(BaseEstimator):
     (7, 0)
     """
 
-    def __init__(self, estimator: RobustLDA | None = None, *, max_false_alarm: float = 0.05) -> None:
+    estimator_: RobustLDA
+    classes_: Array
+    ids_: Array
+    given_: Array
+    suggested_: Array
+    probability_wrong_: Array
+    farness_: Array
+    farness_any_: Array
+    finding_: Array
+    rank_: Array
+    noise_rate_: float
+    noise_interval_: tuple[float, float]
+    transition_: Array
+    confusion_: Array
+    _plane: Array
+    _beyond: Array
+    _frame_kind: Any
+
+    def __init__(
+        self,
+        estimator: RobustLDA | None = None,
+        *,
+        max_false_alarm: float = 0.05,
+        n_resamples: int = 0,
+        random_state: Any = None,
+    ) -> None:
         self.estimator = estimator
         self.max_false_alarm = max_false_alarm
+        self.n_resamples = n_resamples
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, ids: Any = None) -> Self:
         """Judge every label.
@@ -96,7 +130,13 @@ class LabelAudit(BaseEstimator):
                 f"LabelAudit needs an estimator with decision='noise_aware', not {getattr(model, 'decision', model)!r}."
             )
         _check_share(self.max_false_alarm)
+        if not (isinstance(self.n_resamples, Integral) and self.n_resamples >= 0):
+            raise ValueError(f"n_resamples={self.n_resamples!r} must be a whole number of at least 0.")
         beliefs = np.asarray(model._fit(X, y))
+        rates: list[float] = []
+        if self.n_resamples:
+            resampled, rates = self._resampled(model, X, y)
+            beliefs = (beliefs + resampled) / 2
         self.estimator_, self.classes_ = model, model.classes_
         self._frame_kind = _frame_kind(X)
         self.given_ = np.asarray(y)
@@ -108,8 +148,12 @@ class LabelAudit(BaseEstimator):
         # What the features say alone: beliefs hold the given label as well, and with few errors hardly doubt it.
         self.suggested_ = self.classes_[(beliefs / model.transition_[:, labels].T).argmax(axis=1)]
         self.probability_wrong_ = 1 - beliefs[rows, labels]
-        self.noise_rate_, self.transition_ = model.noise_rate_, model.transition_
+        self.noise_rate_, self.transition_ = float(self.probability_wrong_.mean()), model.transition_
         self.noise_interval_ = _interval(self.noise_rate_, self.probability_wrong_)
+        if rates:
+            error = 1.96 * float(np.std(rates, ddof=1)) if len(rates) > 1 else 0.0
+            low, high = self.noise_interval_
+            self.noise_interval_ = min(low, max(0.0, self.noise_rate_ - error)), max(high, self.noise_rate_ + error)
         self.confusion_ = np.array([beliefs[labels == k].sum(axis=0) for k in range(len(self.classes_))])
         self._measure_distances(X, labels, self.probability_wrong_ < 0.5)
         self.rank_ = np.empty(n, int)
@@ -119,9 +163,19 @@ class LabelAudit(BaseEstimator):
         self.finding_[self._beyond > OUTLYING] = "outlying"
         return self
 
+    def _resampled(self, model: RobustLDA, X: Any, y: Any) -> tuple[Array, list[float]]:
+        """Mean beliefs and noise rates of fits with exponential weights, the Bayesian form of drawing samples anew."""
+        rng = check_random_state(self.random_state)
+        beliefs, rates = np.zeros((len(y), len(model.classes_))), []
+        for _ in range(self.n_resamples):
+            again = clone(model)
+            beliefs += np.asarray(again._fit(X, y, rng.exponential(size=len(y)))) / self.n_resamples
+            rates.append(again.noise_rate_)
+        return beliefs, rates
+
     def _measure_distances(self, X: Any, labels: Array, believed: Array) -> None:
         squared, outside, plane = self.estimator_._distances(X)
-        self._plane: Array = plane
+        self._plane = plane
         own = squared[np.arange(len(labels)), labels]
         z = farness.standardised(squared, own[believed])
         self._beyond = np.maximum(z.min(axis=1), farness.standardised(outside, outside[believed]))

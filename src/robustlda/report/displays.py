@@ -1,0 +1,259 @@
+"""Pictures of a fit and of an audit, after scikit-learn's displays: made by `from_…`, drawn by `plot`.
+
+Each keeps what it shows as attributes, so that it can be drawn again or elsewhere, and leaves `ax_` and `figure_`.
+"""
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from robustlda.linalg import Array
+from robustlda.report.audit_page import COLOURS
+
+if TYPE_CHECKING:
+    from robustlda.audit.label_audit import LabelAudit
+    from robustlda.estimators._iterative import RatioProjection
+
+_MOST_NAMED = 12  # classes that a legend or an axis names one by one
+
+
+class _Display:
+    ax_: Any
+    figure_: Any
+
+    def _begin(self, ax: Any, size: tuple[float, float]) -> Any:
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots(figsize=size, layout="constrained")
+        ax.spines[["top", "right"]].set_visible(False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+
+def _legend(ax: Any) -> None:
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
+
+
+class ProjectionDisplay(_Display):
+    """Samples in the plane in which classes differ most, with an ellipse around each class and the findings marked.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, 2)
+        Coordinates.
+    given : ndarray of shape (n_samples,)
+        Labels.
+    finding : ndarray of shape (n_samples,)
+        "mislabelled", "outlying" or "".
+    believed : ndarray of bool of shape (n_samples,)
+        Samples whose labels are believed, of which the ellipses are made.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from robustlda import LabelAudit, ProjectionDisplay
+    >>> display = ProjectionDisplay.from_audit(LabelAudit().fit(*load_iris(return_X_y=True)))
+    >>> display.points.shape
+    (150, 2)
+    """
+
+    def __init__(self, *, points: Array, given: Array, finding: Array, believed: Array) -> None:
+        self.points, self.given, self.finding, self.believed = points, given, finding, believed
+
+    @classmethod
+    def from_audit(cls, audit: "LabelAudit", *, ax: Any = None, plot: bool = False) -> Self:
+        """Of a fitted audit; drawn at once with `plot` or on given axes."""
+        display = cls(
+            points=np.asarray(audit._plane, float),
+            given=audit.given_,
+            finding=audit.finding_,
+            believed=audit.probability_wrong_ < 0.5,
+        )
+        return display.plot(ax=ax) if plot or ax is not None else display
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw."""
+        ax = self._begin(ax, (7, 5))
+        classes = np.unique(self.given)
+        for k, label in enumerate(classes):
+            colour, here = COLOURS[k % len(COLOURS)], self.given == label
+            name = str(label) if len(classes) <= _MOST_NAMED else None
+            ax.scatter(*self.points[here].T, s=10, color=colour, alpha=0.7, linewidth=0, label=name)
+            outline = _ellipse(self.points[here & self.believed])
+            if outline is not None:
+                ax.plot(*outline, color=colour, linewidth=1.2)
+        for finding, marker, colour in (("mislabelled", "o", "#d00000"), ("outlying", "s", "#000000")):
+            chosen = self.finding == finding
+            if chosen.any():
+                style = {"facecolors": "none", "edgecolors": colour, "marker": marker, "linewidth": 1.1, "zorder": 3}
+                ax.scatter(*self.points[chosen].T, s=46, label=f"{finding} ({chosen.sum()})", **style)
+        low, high = np.quantile(self.points, [0.002, 0.998], axis=0)
+        margin = 0.12 * np.maximum(high - low, 1e-12)
+        ax.set_xlim(low[0] - margin[0], high[0] + margin[0])
+        ax.set_ylim(low[1] - margin[1], high[1] + margin[1])
+        ax.set_xlabel("first direction between classes")
+        ax.set_ylabel("second direction between classes")
+        ax.set_title("Samples by given label; ellipses hold 95 % of a class")
+        _legend(ax)
+        return self
+
+
+def _ellipse(points: Array) -> Array | None:
+    """Outline of the region that holds 95 % of points like these, without the farthest tenth of them."""
+    if len(points) < 8:
+        return None
+    middle = np.median(points, axis=0)
+    distances = np.linalg.norm((points - middle) / np.maximum(np.std(points, axis=0), 1e-300), axis=1)
+    core = points[distances <= np.quantile(distances, 0.9)]
+    # Without its farthest tenth a round normal cloud has this share of its variance.
+    spread = np.cov(core.T) / 0.744
+    values, vectors = np.linalg.eigh(spread)
+    turn = np.linspace(0, 2 * np.pi, 73)
+    circle = np.sqrt(5.991) * np.array([np.cos(turn), np.sin(turn)])
+    return core.mean(axis=0)[:, None] + vectors @ (np.sqrt(np.maximum(values, 0))[:, None] * circle)
+
+
+class ClassMapDisplay(_Display):
+    """How far each sample is from its class, against how probably its label is wrong.
+
+    At the top are labels that fit another class better, on the right samples that are far from their own: a mislabelled
+    sample is both, an outlier of its class on the right at any height.
+
+    Parameters
+    ----------
+    farness, probability_wrong : ndarray of shape (n_samples,)
+        The two coordinates.
+    given, finding : ndarray of shape (n_samples,)
+        Labels, and what was found.
+    """
+
+    def __init__(self, *, farness: Array, probability_wrong: Array, given: Array, finding: Array) -> None:
+        self.farness, self.probability_wrong, self.given, self.finding = farness, probability_wrong, given, finding
+
+    @classmethod
+    def from_audit(cls, audit: "LabelAudit", *, ax: Any = None, plot: bool = False) -> Self:
+        """Of a fitted audit; drawn at once with `plot` or on given axes."""
+        display = cls(
+            farness=audit.farness_,
+            probability_wrong=audit.probability_wrong_,
+            given=audit.given_,
+            finding=audit.finding_,
+        )
+        return display.plot(ax=ax) if plot or ax is not None else display
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw."""
+        ax = self._begin(ax, (6.5, 4.5))
+        classes = np.unique(self.given)
+        for k, label in enumerate(classes):
+            here = self.given == label
+            name = str(label) if len(classes) <= _MOST_NAMED else None
+            place = self.farness[here], self.probability_wrong[here]
+            ax.scatter(*place, s=12, color=COLOURS[k % len(COLOURS)], alpha=0.7, linewidth=0, label=name)
+        outlying = self.finding == "outlying"
+        if outlying.any():
+            place = self.farness[outlying], self.probability_wrong[outlying]
+            ax.scatter(*place, s=46, facecolors="none", edgecolors="#000000", marker="s", label="outlying")
+        ax.axhline(0.5, color="#888888", linewidth=0.8, linestyle=":")
+        ax.set_xlabel("farness from the given class")
+        ax.set_ylabel("probability that the label is wrong")
+        ax.set_title("Class map")
+        ax.set_xlim(-0.02, 1.02)
+        ax.set_ylim(-0.02, 1.02)
+        _legend(ax)
+        return self
+
+
+class LabelNoiseDisplay(_Display):
+    """Between which classes labels went wrong, and how many did.
+
+    Parameters
+    ----------
+    transition : ndarray of shape (n_classes, n_classes)
+        Probability that a sample of the row's class was given the column's label.
+    classes : ndarray of shape (n_classes,)
+        Their names.
+    noise_rate : float
+        Share of wrong labels.
+    noise_interval : tuple of two floats
+        Its interval.
+    """
+
+    def __init__(
+        self, *, transition: Array, classes: Array, noise_rate: float, noise_interval: tuple[float, float]
+    ) -> None:
+        self.transition, self.classes = transition, classes
+        self.noise_rate, self.noise_interval = noise_rate, noise_interval
+
+    @classmethod
+    def from_audit(cls, audit: "LabelAudit", *, ax: Any = None, plot: bool = False) -> Self:
+        """Of a fitted audit; drawn at once with `plot` or on given axes."""
+        display = cls(
+            transition=audit.transition_,
+            classes=audit.classes_,
+            noise_rate=audit.noise_rate_,
+            noise_interval=audit.noise_interval_,
+        )
+        return display.plot(ax=ax) if plot or ax is not None else display
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw."""
+        ax = self._begin(ax, (5.5, 4.8))
+        c = len(self.classes)
+        wrong = np.where(np.eye(c, dtype=bool), np.nan, 100 * self.transition)
+        image = ax.imshow(wrong, cmap="Reds", vmin=0, vmax=max(1.0, float(np.nanmax(wrong))))
+        if c <= _MOST_NAMED:
+            names = [str(label) for label in self.classes]
+            ax.set_xticks(range(c), names, rotation=45 if max(map(len, names)) > 3 else 0, ha="center")
+            ax.set_yticks(range(c), names)
+            for i, j in zip(*np.nonzero(np.nan_to_num(wrong) >= 0.5), strict=True):
+                dark = wrong[i, j] > 0.6 * np.nanmax(wrong)
+                ax.text(j, i, f"{wrong[i, j]:.0f}", ha="center", va="center", color="w" if dark else "k", fontsize=8)
+        ax.set_xlabel("given label")
+        ax.set_ylabel("true class")
+        low, high = self.noise_interval
+        ax.set_title(f"{self.noise_rate:.1%} of the labels are wrong ({low:.1%} to {high:.1%})", fontsize=10)
+        self.figure_.colorbar(image, ax=ax, label="% of a class that was given the label")
+        return self
+
+
+class ObjectiveDisplay(_Display):
+    """J after every iteration.
+
+    Parameters
+    ----------
+    path : ndarray
+        J at the start and after every iteration.
+    stop_reason : str
+        Why the iteration stopped.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from robustlda import ObjectiveDisplay, RobustLDA
+    >>> model = RobustLDA(n_components=2).fit(*load_iris(return_X_y=True))
+    >>> len(ObjectiveDisplay.from_estimator(model).path) == model.n_iter_ + 1
+    True
+    """
+
+    def __init__(self, *, path: Array, stop_reason: str) -> None:
+        self.path, self.stop_reason = path, stop_reason
+
+    @classmethod
+    def from_estimator(cls, estimator: "RatioProjection", *, ax: Any = None, plot: bool = False) -> Self:
+        """Of a fitted `RobustLDA` or `TraceRatioLDA`; drawn at once with `plot` or on given axes."""
+        display = cls(path=np.asarray(estimator.objective_path_), stop_reason=estimator.stop_reason_)
+        return display.plot(ax=ax) if plot or ax is not None else display
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw."""
+        ax = self._begin(ax, (5.5, 3.6))
+        ax.plot(range(len(self.path)), self.path, marker="o", markersize=4, color="#c0143c")
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.grid(color="#dddddd", linewidth=0.6)
+        ax.set_xlabel("iteration")
+        ax.set_ylabel("J")
+        ax.set_title(self.stop_reason, fontsize=10)
+        return self
