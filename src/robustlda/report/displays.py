@@ -208,7 +208,8 @@ class LabelNoiseDisplay(_Display):
             names = [str(label) for label in self.classes]
             ax.set_xticks(range(c), names, rotation=45 if max(map(len, names)) > 3 else 0, ha="center")
             ax.set_yticks(range(c), names)
-            for i, j in zip(*np.nonzero(np.nan_to_num(wrong) >= 0.5), strict=True):
+            notable = np.nan_to_num(wrong) >= max(0.5, 1.5 * float(np.nanmedian(wrong)))
+            for i, j in zip(*np.nonzero(notable), strict=True):
                 dark = wrong[i, j] > 0.6 * np.nanmax(wrong)
                 ax.text(j, i, f"{wrong[i, j]:.0f}", ha="center", va="center", color="w" if dark else "k", fontsize=8)
         ax.set_xlabel("given label")
