@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn import datasets as sklearn_datasets
 from sklearn.base import TransformerMixin
 from sklearn.decomposition import TruncatedSVD
@@ -16,6 +15,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from robustlda.datasets import arrays
 from robustlda.linalg import Array
 
 FOLDER = "ROBUSTLDA_DATA"
@@ -26,8 +26,9 @@ FOLDER = "ROBUSTLDA_DATA"
 class Dataset:
     """Samples with labels, and the scaling that is fitted inside each training fold.
 
-    `files` are what `load` looks for in the folder of the paper's data sets; none for those that scikit-learn ships.
-    `reduction` comes before methods that cannot work with the data as they are; `source` says where they are from.
+    `files` are what `load` looks for in the folder of the paper's data sets, and `mats` names of one file that can
+    stand for them; none for those that scikit-learn ships. `reduction` comes before methods that cannot work with the
+    data as they are; `source` says where they are from, and `fetch` gets them from there, where scikit-learn can.
     """
 
     name: str
@@ -37,6 +38,8 @@ class Dataset:
     files: tuple[str, ...] = ()
     reduction: Callable[[], Any] | None = None
     source: str = "ships with scikit-learn"
+    mats: tuple[str, ...] = ()
+    fetch: Callable[[], tuple[Array, Array]] | None = None
 
     @property
     def missing(self) -> str:
@@ -45,7 +48,9 @@ class Dataset:
             return ""
         try:
             lacking = [name for name in self.files if not (folder() / name).is_file()]
-            return f"{folder()} lacks {', '.join(lacking)}" if lacking else ""
+            if not lacking or _first_of(self.mats):
+                return ""
+            return f"{folder()} lacks {' or '.join([', '.join(lacking), *self.mats])}"
         except ValueError as error:
             return str(error)
 
@@ -56,6 +61,11 @@ def folder() -> Path:
     if not name:
         raise ValueError(f"The folder of the paper's data sets is not known; give --data-dir or set {FOLDER}.")
     return Path(name)
+
+
+def _first_of(names: tuple[str, ...]) -> Path | None:
+    """The first of these files that is in the folder."""
+    return next((folder() / name for name in names if (folder() / name).is_file()), None)
 
 
 def _divided_by(largest: float) -> Callable[[], TransformerMixin]:
@@ -83,26 +93,38 @@ def _shipped(name: str) -> Callable[[], tuple[Any, Array]]:
     return load
 
 
-def _dense(name: str, title: str, scaling: Callable[[], TransformerMixin], source: str) -> Dataset:
+def _dense(
+    name: str,
+    title: str,
+    scaling: Callable[[], TransformerMixin],
+    source: str,
+    mats: tuple[str, ...] = (),
+    fetch: Callable[[], tuple[Array, Array]] | None = None,
+) -> Dataset:
     file = f"{name}.npz"
 
     def load() -> tuple[Any, Array]:
-        with np.load(folder() / file) as archive:
-            return archive["X"].astype(float), archive["y"]
+        if (folder() / file).is_file() or not (mat := _first_of(mats)):
+            return arrays.read_npz(folder() / file)
+        return arrays.read_mat(mat)
 
-    return Dataset(name, title, load, scaling, (file,), source=f"{source}; arrays X and y")
+    return Dataset(name, title, load, scaling, (file,), source=source, mats=mats, fetch=fetch)
 
 
-def _text(name: str, title: str, above: int) -> Dataset:
+def _text(name: str, title: str, above: int, mats: tuple[str, ...]) -> Dataset:
     """Term counts; a term is kept if it occurs more than `above` times in all documents together, as in the paper."""
     counts, labels = f"{name}.X.npz", f"{name}.y.npy"
 
     def load() -> tuple[Any, Array]:
-        X = sparse.csr_array(sparse.load_npz(folder() / counts)).astype(float)
-        return X[:, np.asarray(X.sum(axis=0)).ravel() > above], np.load(folder() / labels)
+        if (folder() / counts).is_file() or not (mat := _first_of(mats)):
+            X, y = arrays.read_counts(folder() / counts, folder() / labels)
+        else:
+            X, y = arrays.read_mat(mat)
+        return X[:, np.asarray(X.sum(axis=0)).ravel() > above], y
 
-    source = "Deng Cai's text data sets; term counts as a SciPy sparse matrix, labels as an array"
-    return Dataset(name, title, load, TfidfTransformer, (counts, labels), _latent_semantics, source)
+    return Dataset(
+        name, title, load, TfidfTransformer, (counts, labels), _latent_semantics, "Deng Cai's text data sets", mats
+    )
 
 
 CATALOGUE = {
@@ -112,15 +134,34 @@ CATALOGUE = {
         Dataset("wine", "Wine", _shipped("wine"), StandardScaler),
         Dataset("breast_cancer", "Breast cancer", _shipped("breast_cancer"), StandardScaler),
         Dataset("iris", "Iris", _shipped("iris"), StandardScaler),
-        _dense("vehicle", "Vehicle", StandardScaler, "UCI, Statlog (Vehicle Silhouettes)"),
-        _dense("dermatology", "Dermatology", _imputed_and_scaled, "UCI, Dermatology"),
-        _dense("coil20", "COIL-20", _divided_by(1), "Columbia, COIL-20 at 32 × 32"),
-        _dense("orl", "ORL", _divided_by(255), "AT&T, ORL faces at 32 × 32"),
-        _dense("yale", "Yale", _divided_by(255), "Yale faces at 32 × 32"),
-        _dense("pie", "PIE", _divided_by(255), "CMU PIE faces, pose 27, at 32 × 32"),
-        _text("reuters21578", "Reuters-21578", 50),
-        _text("tdt2", "TDT2", 100),
-        _text("20newsgroups", "20 Newsgroups", 100),
+        _dense(
+            "vehicle",
+            "Vehicle",
+            StandardScaler,
+            "UCI, Statlog (Vehicle Silhouettes)",
+            fetch=lambda: arrays.fetch_table("vehicle", 1),
+        ),
+        _dense(
+            "dermatology",
+            "Dermatology",
+            _imputed_and_scaled,
+            "UCI, Dermatology",
+            fetch=lambda: arrays.fetch_table("dermatology", 1),
+        ),
+        _dense("coil20", "COIL-20", _divided_by(1), "Columbia, COIL-20 at 32 × 32", ("COIL20.mat",)),
+        _dense(
+            "orl",
+            "ORL",
+            _divided_by(255),
+            "AT&T, ORL faces at 32 × 32",
+            ("ORL_32x32.mat", "ORL.mat"),
+            arrays.fetch_faces,
+        ),
+        _dense("yale", "Yale", _divided_by(255), "Yale faces at 32 × 32", ("Yale_32x32.mat", "Yale.mat")),
+        _dense("pie", "PIE", _divided_by(255), "CMU PIE faces, pose 27, at 32 × 32", ("Pose27_32x32.mat",)),
+        _text("reuters21578", "Reuters-21578", 50, ("Reuters21578.mat",)),
+        _text("tdt2", "TDT2", 100, ("TDT2.mat",)),
+        _text("20newsgroups", "20 Newsgroups", 100, ("20NewsHome.mat",)),
     )
 }
 DEFAULT = ("digits", "wine", "breast_cancer")
