@@ -49,7 +49,7 @@ def reproduce(data_dir: Path | None, quick: bool, jobs: int, report_only: bool, 
     report = paper_report.document(out, command)
     written = report.write(out)
     console.print(_verdicts(report))
-    console.print(f"Wrote {out / 'README.md'}, {out / 'report.html'} and {len(written) - 2} figures.")
+    console.print(f"Wrote {out / 'README.md'}, {out / 'report.html'} and {(len(written) - 2) // 2} figures.")
 
 
 def _verdicts(report: object) -> object:

@@ -40,7 +40,7 @@ def accuracy_against_noise(
     ran = [method for name, method in known.items() if any((d, name) in table for d in names)]
     groups = [(GROUPS[votes].format(reference=reference), [m for m in ran if m.votes == votes]) for votes in GROUPS]
     if not apart:
-        groups = [(f"1-NN has {reference} reference labels", ran)]
+        groups = [(f"1-NN has {reference} reference labels;\ndashed: the method decides by itself", ran)]
     groups = [(title, group) for title, group in groups if group]
     wide = min(columns or len(names), len(names))
     lines = [names[i : i + wide] for i in range(0, len(names), wide)]
@@ -51,7 +51,7 @@ def accuracy_against_noise(
         for ax, dataset in zip(line, shown, strict=False):
             for method in group:
                 if (dataset, method.name) in table:
-                    _draw(ax, table[dataset, method.name], method)
+                    _draw(ax, table[dataset, method.name], method, not apart)
             _bare(ax, catalogue.CATALOGUE[dataset].title)
             ax.tick_params(labelbottom=True)
             if i + 1 == height or wide * i + len(shown) < len(names):
@@ -119,7 +119,8 @@ def _first_of_each(axes: Any) -> tuple[list[Any], list[str]]:
     return list(found.values()), list(found)
 
 
-def _draw(ax: Any, by_noise: dict[float, list[float]], method: methods.Method) -> None:
+def _draw(ax: Any, by_noise: dict[float, list[float]], method: methods.Method, mixed: bool) -> None:
+    """One method; dashed if it decides by itself among others that let 1-NN vote."""
     x = [100 * noise for noise in by_noise]
     mean = np.array([fmean(values) for values in by_noise.values()])
     error = np.array([stdev(v) / len(v) ** 0.5 if len(v) > 1 else 0 for v in by_noise.values()])
@@ -132,6 +133,7 @@ def _draw(ax: Any, by_noise: dict[float, list[float]], method: methods.Method) -
         marker="o" if ours else ".",
         markersize=4.5,
         linewidth=2.4 if ours else 1.3,
+        linestyle="-" if method.votes or not mixed else "--",
         zorder=3 if ours else 2,
         label=method.label,
     )

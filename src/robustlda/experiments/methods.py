@@ -84,17 +84,17 @@ METHODS = {
     method.name: method
     for method in (
         # 1-NN votes in the projected space: the paper's comparison, and PCA at the same dimension as a control.
-        _voting("rlda_1nn", "rLDA + 1-NN", literal, "#c0143c"),
-        _voting("rlda_pca_1nn", "rLDA from PCA + 1-NN", lambda: literal("pca"), "#ff6f91"),
+        _voting("rlda_1nn", "rLDA + 1-NN", literal, "#f03e9e"),
+        _voting("rlda_pca_1nn", "rLDA from PCA + 1-NN", lambda: literal("pca"), "#ffa3cf"),
         _voting("trlda_1nn", "trLDA + 1-NN", lambda: TraceRatioLDA(decision=None), "#e69f00"),
         _voting("lda_1nn", "LDA + 1-NN", baselines.classical_lda, "#0072b2", sparse=False),
         _voting("lpp_1nn", "supervised LPP + 1-NN", lambda: SupervisedLPP(decision=None), "#009e73"),
         _voting("mmc_1nn", "MMC + 1-NN", lambda: MMC(decision=None), "#56b4e9"),
-        _voting("dle_1nn", "DLE (reconstructed) + 1-NN", lambda: DLE(decision=None), "#cc79a7"),
+        _voting("dle_1nn", "DLE (reconstructed) + 1-NN", lambda: DLE(decision=None), "#7570b3"),
         _voting("knn", "1-NN", lambda: "passthrough", "#888888"),
         _voting("pca_1nn", "PCA + 1-NN", PrincipalAxes, "#8c564b"),
         # The method decides by itself.
-        Method("rlda", "rLDA", RobustLDA, "#c0143c"),
+        Method("rlda", "RobustLDA()", RobustLDA, "#c0143c"),
         Method("rlda_centroid", "rLDA, centroid rule", lambda: RobustLDA(decision="centroid"), "#7a0022"),
         Method("pca_rule", "PCA, same rule", lambda: PrincipalAxes(decision="noise_aware"), "#8c564b"),
         Method("trlda", "trLDA", TraceRatioLDA, "#e69f00"),
