@@ -6,7 +6,6 @@ size of the last step; the paper's count is read off the path: the first iterati
 
 import time
 import warnings
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
@@ -81,14 +80,12 @@ class Path(Unit):
         return float(np.median(steps)) if steps else float("nan")
 
 
-def plan(datasets: Sequence[str], seeds: int) -> list[Unit]:
+def plan(dataset: str, seeds: int) -> list[Unit]:
     """Both forms of the algorithm from every start, and trLDA."""
-    units = []
-    for dataset in datasets:
-        units.append(Unit(dataset, "trace_ratio", "pca"))
-        for algorithm in ("plain", "accelerated"):
-            units += [Unit(dataset, algorithm, start) for start in ("pca", "trace_ratio")]
-            units += [Unit(dataset, algorithm, "random", seed) for seed in range(seeds)]
+    units = [Unit(dataset, "trace_ratio", "pca")]
+    for algorithm in ("plain", "accelerated"):
+        units += [Unit(dataset, algorithm, start) for start in ("pca", "trace_ratio")]
+        units += [Unit(dataset, algorithm, "random", seed) for seed in range(seeds)]
     return units
 
 
