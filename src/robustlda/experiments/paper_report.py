@@ -228,6 +228,8 @@ def _how(rows: Sequence[protocol.Row], command: str) -> list[Block]:
                 )
             )
     failed = sorted({(row.dataset, row.method, row.error) for row in rows if row.error})
+    sentences = [f"{find(m).label} on {CATALOGUE[d].title}: {error}" for d, m, error in failed]
+    missing = [Text("; ".join(sentences) + ".")] if sentences else []
     packages = ", ".join(f"{name} {version(name)}" for name in ("robustlda", "numpy", "scipy", "scikit-learn"))
     return [
         Heading("How it was done"),
@@ -241,7 +243,7 @@ def _how(rows: Sequence[protocol.Row], command: str) -> list[Block]:
             "folds. DLE is a reconstruction."
         ),
         Table(("data set", "folds run of 5", "SVM: levels", "SVM: folds"), lines),
-        *(Text(f"{find(m).label} on {CATALOGUE[d].title}: {error}.") for d, m, error in failed),
+        *missing,
         Text(f"Python {platform.python_version()}, {packages}. To run it again, or to go on with it:"),
         Text(f"`{command}`"),
         Text(
