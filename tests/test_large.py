@@ -141,11 +141,13 @@ def test_more_terms_than_documents_stay_in_the_row_space(start):
 
 
 def test_squared_lengths_in_subspaces_are_the_trace_ratio():
-    X, y = documents(n=1500, d=1600)
+    X, y = documents(n=1500, d=2100)
     sparse, dense = held(X, y, SparseSamples), held(X.toarray(), y)
+    assert plan.use_subspace(sparse, 12)
+    assert not plan.finish_in_whole_space(sparse)
     ratio = trace_ratio.solve(sparse, 12, tol=1e-8).history[-1]
     W = trace_ratio.approximate(sparse, 12)
-    start = reweighted.Objective(dense, Squared()).start(dense.lower(W))
+    start = reweighted.Objective(dense, Squared()).start(dense.lower(sparse.lift(W)))
     assert ratio <= start.J * (1 + 1e-6)
 
 
@@ -162,6 +164,7 @@ def test_methods_that_need_a_matrix_of_features_say_so():
         (399, 400, 120, "gram"),
         (1024, 3329, 204, "gram"),
         (1024, 1440, 60, "subspace, then gram"),
+        (1599, 8293, 195, "subspace, then gram"),
         (3157, 9394, 90, "subspace, factorised"),
         (61188, 18774, 60, "subspace, matrix-free"),
     ],
@@ -291,3 +294,29 @@ def test_memory_mapped_rows_are_read_in_place(tmp_path, monkeypatch):
     tracemalloc.stop()
     assert peak < 0.7 * X.nbytes
     assert_allclose(model.components_, RobustLDA(decision=None).fit(X, labels).components_, atol=1e-12)
+
+
+def test_directions_in_which_no_sample_varies_are_never_found(monkeypatch):
+    """They cost nothing, so a solver that could would take them; rounding errors are enough to lead there."""
+    monkeypatch.setattr(storage, "SMALL", 0)
+    monkeypatch.setattr(storage.sparse, "_FEW", 0)
+    monkeypatch.setattr(plan, "finish_in_whole_space", lambda samples: False)
+    rng = np.random.default_rng(0)
+    y = np.arange(900) % 3
+    X = scattered(rng, 900, 520, 0.05).toarray()
+    X[:, 0], X[:, 3] = X[:, 1] + X[:, 2], 0
+    centred, X = X - X.mean(axis=0), csr_array(X)
+    samples = storage.hold(X, y, np.ones(900), np.asarray(X.mean(axis=0)).ravel(), 3)
+    null = samples._null
+    assert null.shape == (520, 2)
+    assert np.abs(centred @ null).max() < 1e-9
+    V = rng.normal(size=(520, 4))
+    assert_allclose(samples.lower(V), V - null @ (null.T @ V), atol=1e-12)
+
+    def shortest():
+        W = TraceRatioLDA(n_components=9, decision=None).fit(X, y).components_.T
+        return np.linalg.norm(centred @ W, axis=0).min()
+
+    assert shortest() > 1e-2
+    monkeypatch.setattr(SparseSamples, "within_span", lambda self, V: V)
+    assert shortest() < 1e-4

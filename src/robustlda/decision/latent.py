@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky
+from scipy.linalg.blas import dtrmm
 from scipy.special import softmax
 
 from robustlda.linalg import Array, weighted_median, weighted_medians
@@ -102,9 +103,11 @@ def _precision(scatter: Array, shrinkage: float, floor: float) -> Array:
 
 
 def _squared_distances(Z: Array, centers: Array, precision: Array) -> Array:
-    ZP, MP = Z @ precision, centers @ precision
-    lengths = np.einsum("ij,ij->i", ZP, Z)[:, None] + np.einsum("ij,ij->i", MP, centers)
-    return np.maximum(lengths - 2 * (ZP @ centers.T), 0)
+    root = cholesky(precision, lower=True, check_finite=False)
+    # A product with a triangle costs half of one with a square; BLAS wants columns, which the rows are when transposed.
+    Y, M = dtrmm(1.0, root, Z.T, lower=1, trans_a=1), root.T @ centers.T
+    lengths = np.einsum("ij,ij->j", Y, Y)[:, None] + np.einsum("ij,ij->j", M, M)
+    return np.maximum(lengths - 2 * (Y.T @ M), 0)
 
 
 def _log_density(squared: Array, degrees: float, m: int) -> Array:

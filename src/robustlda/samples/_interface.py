@@ -70,3 +70,7 @@ class Samples(Protocol):
     def lower(self, V: Array) -> Array:
         """Columns in feature space as columns of the working space, what lies outside it being dropped."""
         ...
+
+    def within_span(self, V: Array) -> Array:
+        """Columns of the working space without what lies in directions in which no sample varies, if there are any."""
+        ...

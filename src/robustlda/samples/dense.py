@@ -149,6 +149,9 @@ class _Rows:
     def lower(self, V: Array) -> Array:
         return V if self._basis is None else self._basis.T @ V
 
+    def within_span(self, V: Array) -> Array:
+        return V  # the working space is the span
+
 
 class DenseSamples(_Rows):
     """Rows of an array as `Samples`; see the interface for the meaning of each method."""

@@ -114,8 +114,8 @@ class SparseSamples:
     def lower(self, V: Array) -> Array:
         if self._basis is not None or self.dim <= _FEW:
             return self._from_features(V)
-        if self.n_features <= min(_FACTORISED, self.n_samples):
-            return self._nearest_in_row_space(V)
+        if self._null is not None:
+            return self.within_span(V)
         # The nearest point of the row space, X̃ᵀz with the least-squares z, one column at a time.
         rows = LinearOperator(
             (self.n_features, self.n_samples),
@@ -125,23 +125,15 @@ class SparseSamples:
         )
         return np.column_stack([rows @ lsmr(rows, v, atol=1e-12, btol=1e-12, maxiter=2000)[0] for v in V.T])
 
-    def _nearest_in_row_space(self, V: Array) -> Array:
-        """All columns at once by one factor of S + δI, S = X̃ᵀX̃, for d × d matrices that are affordable.
+    def within_span(self, V: Array) -> Array:
+        return V if self._null is None else V - self._null @ (self._null.T @ V)
 
-        S(S + δI)⁻¹ keeps directions of scatter far above δ and removes those of none. Done again to what is missing it
-        leaves (δ/λ)² of what a direction of scatter λ lacks, and done again to the result it removes rounding errors.
-        """
-        S = self.gram(np.ones(self.n_samples))
-        shift = 1e-10 * np.trace(S)
-        factor = cho_factor(S + shift * np.eye(len(S)), check_finite=False)
-
-        def kept(V: Array) -> Array:
-            return S @ cho_solve(factor, V, check_finite=False)
-
-        for _ in range(2):
-            missing = V - kept(V)
-            V = V - (missing - kept(missing))
-        return V
+    @cached_property
+    def _null(self) -> Array | None:
+        """Orthonormal directions in which no sample varies, or None where they are not to be had or not to be met."""
+        if self._basis is not None or self.dim <= _FEW or self.n_features > min(_FACTORISED, self.n_samples):
+            return None
+        return _null_space(self.gram(np.ones(self.n_samples)))
 
 
 def _spread(X: csr_array) -> Array:
@@ -151,14 +143,40 @@ def _spread(X: csr_array) -> Array:
 
 def _range(G: Array) -> Array | None:
     """Orthonormal basis of the range of G, or None if that is everything; columns are compared at unit length."""
+    correlation, scale = _at_unit_length(G)
+    eigenvalues, vectors = np.linalg.eigh(correlation)
+    null = eigenvalues <= _NOTHING
+    if not null.any():
+        return None
+    complete, _ = qr(vectors[:, null] / scale[:, None])
+    return complete[:, null.sum() :]
+
+
+def _null_space(G: Array) -> Array:
+    """Orthonormal basis of the null space of a large G, by inverse iteration with a block that grows as needed."""
+    correlation, scale = _at_unit_length(G)
+    factor = cho_factor(correlation + 10 * _NOTHING * np.eye(len(G)), lower=True, check_finite=False)
+    size = 16
+    while True:
+        V = np.random.RandomState(0).standard_normal((len(G), size))
+        for _ in range(4):  # each time what has an eigenvalue λ loses a factor of λ/10⁻¹⁰ against what has none
+            V = np.linalg.qr(cho_solve(factor, V, check_finite=False))[0]
+        eigenvalues, rotation = np.linalg.eigh(V.T @ (correlation @ V))
+        null = eigenvalues <= _NOTHING
+        if not null.all() or size == len(G):
+            return np.linalg.qr(V @ rotation[:, null] / scale[:, None])[0]
+        size = min(4 * size, len(G))
+
+
+_NOTHING = 1e-11
+"""Eigenvalue of a correlation matrix that is taken for zero."""
+
+
+def _at_unit_length(G: Array) -> tuple[Array, Array]:
+    """G with a unit diagonal, zero where columns are constant, and the lengths by which it was divided."""
     lengths = np.sqrt(np.maximum(np.diag(G), 0))
     constant = lengths <= 1e-6 * lengths.max()
     scale = np.where(constant, 1, lengths)
     correlation = G / np.outer(scale, scale)
     correlation[constant] = correlation[:, constant] = 0
-    eigenvalues, vectors = np.linalg.eigh(correlation)
-    null = eigenvalues <= 1e-11
-    if not null.any():
-        return None
-    complete, _ = qr(vectors[:, null] / scale[:, None])
-    return complete[:, null.sum() :]
+    return correlation, scale

@@ -175,7 +175,10 @@ def inverse_scatter(samples: Samples, shift: float) -> Inverse | None:
     """T of the module's docstring, or None; `shift` is τ relative to the largest eigenvalue of S_t."""
     if plan.factorise_total_scatter(samples):
         factor = _factor(samples.total_scatter.copy(), shift)
-        return lambda R, w: cho_solve(factor, R, check_finite=False)
+        if shift > 1e-6:
+            return lambda R, w: cho_solve(factor, R, check_finite=False)
+        # A small shift blows up what rounding leaves of directions in which no sample varies, and those cost nothing.
+        return lambda R, w: samples.within_span(cho_solve(factor, R, check_finite=False))
     if plan.factorise_inner_products(samples):
         # Samples that repeat others, and the mean, leave K singular: a touch of τ, whatever the shift.
         factor = _factor(samples.inner_products(), 1e-8)
