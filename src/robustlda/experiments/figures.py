@@ -40,7 +40,8 @@ def accuracy_against_noise(
     ran = [method for name, method in known.items() if any((d, name) in table for d in names)]
     groups = [(GROUPS[votes].format(reference=reference), [m for m in ran if m.votes == votes]) for votes in GROUPS]
     if not apart:
-        groups = [(f"1-NN has {reference} reference labels;\ndashed: the method decides by itself", ran)]
+        labels = f"1-NN has {reference} reference labels;\n" if kind in ("uniform", "next_class") else ""
+        groups = [(f"{labels}dashed: the method decides by itself", ran)]
     groups = [(title, group) for title, group in groups if group]
     wide = min(columns or len(names), len(names))
     lines = [names[i : i + wide] for i in range(0, len(names), wide)]
