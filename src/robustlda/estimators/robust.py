@@ -48,11 +48,11 @@ class RobustLDA(RatioProjection):
         the given labels are separated best, which suits nearest neighbours on clean labels. "best" tries the three
         named starts and keeps the lowest J.
     decision : {"noise_aware", "centroid", None}, default="noise_aware"
-        Rule that predicts. "noise_aware" weighs clouds with latent true labels and a local rule in the projected space,
-        and a linear rule on the features, by how well they foresee labels of which some are wrong, and estimates how
-        many are; with more dimensions than a fifth of the samples, where a projection has learnt all labels by heart,
-        clouds and local rule work along principal axes instead. "centroid" has robust class centres with one shared scatter, in the projected space alone. None leaves
-        a pure transformer.
+        Rule that predicts. "noise_aware" weighs clouds with latent true labels and a local rule in the projected
+        space, and a linear rule on the features, by how well they foresee labels of which some are wrong, and
+        estimates how many are; with more dimensions than a fifth of the samples, where a projection has learnt all
+        labels by heart, clouds and local rule work along principal axes instead. "centroid" has robust class centres
+        with one shared scatter, in the projected space alone. None leaves a pure transformer.
     center : {"mean", "median"}, default="mean"
         The point from which lengths are measured; the (geometric) median withstands outliers.
     leverage : {"bounded", "free"}, default="bounded"
