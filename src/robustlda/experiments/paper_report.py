@@ -49,8 +49,8 @@ def _panels(rows: Sequence[protocol.Row], reference: str) -> Picture:
         figures.accuracy_against_noise(
             [row for row in rows if not row.error], reference=reference, columns=3, apart=False
         ),
-        f"Accuracy against the share of wrong training labels, {folds}. The SVM and rLDA decide by themselves, and see "
-        "the same noisy labels under both.",
+        f"Accuracy against the share of wrong training labels, {folds}. The SVM and `RobustLDA()` decide by "
+        "themselves, and see the same noisy labels under both.",
     )
 
 
@@ -73,9 +73,9 @@ def _accuracy(rows: Sequence[protocol.Row]) -> list[Block]:
         blocks += [
             Heading(f"Protocol {_LETTER[reference]}: ranks", 3),
             Text(
-                "Mean rank over data sets and levels (1 is best), mean accuracy, and on how many data sets a method is "
-                "better or worse than rLDA from the start of trLDA. p is Wilcoxon's signed-rank test over data sets, "
-                "after Holm."
+                "Among methods that let 1-NN vote: mean rank over data sets and levels (1 is best), mean accuracy, and "
+                "on how many data sets a method is better or worse than rLDA from the start of trLDA. p is Wilcoxon's "
+                "signed-rank test over data sets, after Holm."
             ),
             _rank_table(rows, reference),
             Heading(f"Protocol {_LETTER[reference]}: accuracy by data set", 3),
@@ -170,9 +170,9 @@ def _convergence(paths: Sequence[convergence.Path]) -> list[Block]:
         *(Text(f"“–”: {reason}.") for reason in missing),
         Heading("Cost", 3),
         Text(
-            "From principal axes, one thread: milliseconds per iteration, and seconds until the change is below 1e-6 "
-            "(the start included). trLDA forms its two scatter matrices once; rLDA weighs the samples anew in every "
-            "iteration."
+            "From principal axes, one thread, beside other fits: milliseconds per iteration, and seconds until the "
+            "change is below 1e-6 (the start included). trLDA forms its two scatter matrices once; rLDA weighs the "
+            "samples anew in every iteration."
         ),
         Table(("", *heads_of_times), times),
     ]
