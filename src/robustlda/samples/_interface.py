@@ -1,6 +1,6 @@
 """What a solver may ask of the data."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from robustlda.linalg import Array
 
@@ -61,6 +61,10 @@ class Samples(Protocol):
 
     def rows(self, index: Array | slice) -> Array:
         """Some samples themselves, in double or single precision; only graphs, which compare samples, need them."""
+        ...
+
+    def shifted_rows(self) -> Any:
+        """All samples but for a shift that they share, sparse where they are: enough where only differences count."""
         ...
 
     def lift(self, V: Array) -> Array:

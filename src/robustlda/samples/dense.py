@@ -149,6 +149,9 @@ class _Rows:
     def lower(self, V: Array) -> Array:
         return V if self._basis is None else self._basis.T @ V
 
+    def shifted_rows(self) -> Array:
+        return self.rows(slice(None))
+
     def within_span(self, V: Array) -> Array:
         return V  # the working space is the span
 

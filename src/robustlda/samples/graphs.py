@@ -5,6 +5,7 @@ sample is its own neighbour: it would be that of its copies.
 """
 
 import numpy as np
+from scipy.sparse import diags_array, issparse
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import kneighbors_graph
 
@@ -54,13 +55,15 @@ def _mean_distance_within_classes(samples: Samples) -> float:
 
 def neighbour_scatter(samples: Samples, n_neighbors: int) -> Array:
     """XᵀLX, L = D − S, of the symmetric nearest-neighbour graph with heat weights; labels play no part."""
-    X = samples.rows(slice(None))
-    distances = kneighbors_graph(X, min(n_neighbors, len(X) - 1), mode="distance")
+    X = samples.shifted_rows()  # neither distances nor, as L1 = 0, XᵀLX see a shift
+    distances = kneighbors_graph(X, min(n_neighbors, X.shape[0] - 1), mode="distance")
     width = distances.data.mean()
     distances.data = np.exp(-((distances.data / width) ** 2) / 2) if width > 0 else np.ones_like(distances.data)
     S = distances.maximum(distances.T)
     degree = np.asarray(S.sum(axis=1)).ravel()
-    return samples.gram(degree) - X.T @ (S @ X)
+    L = diags_array(degree) - S
+    scatter = X.T @ (L @ X)
+    return scatter.toarray() if issparse(scatter) else scatter
 
 
 def _classes(samples: Samples) -> list[Array]:

@@ -108,6 +108,9 @@ class SparseSamples:
         rows = self._X[index].toarray() - self._center
         return rows if self._basis is None else rows @ self._basis
 
+    def shifted_rows(self) -> Any:
+        return self._X if self._basis is None else self._X @ self._basis
+
     def lift(self, V: Array) -> Array:
         return self._to_features(V)
 

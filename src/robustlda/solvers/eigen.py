@@ -1,7 +1,8 @@
 """Eigenvectors of symmetric matrices and pairs of them."""
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from robustlda.linalg import Array
 
@@ -23,11 +24,41 @@ def smallest(A: Array, m: int) -> Array:
 def largest_generalised(A: Array, B: Array, m: int) -> tuple[Array, Array]:
     """The m largest θ of Av = θBv, descending, and their v with VᵀBV = I, for a positive semi-definite B.
 
-    B is inverted through its eigenvalues, none of which is taken to be below 1e-12 of the largest, so that a
+    In many dimensions, and where B is far from singular, few vectors come from its Cholesky factor and Lanczos' method.
+    Otherwise B is inverted through its eigenvalues, none of which is taken to be below 1e-12 of the largest, so that a
     direction in which B vanishes gets a large weight instead of an error.
     """
+    if len(A) >= _LARGE and 20 * m < len(A):
+        root = _root(B)
+        if root is not None:
+            return _by_lanczos(A, root, m)
     eigenvalues, U = eigh(B, check_finite=False)
     P = U / np.sqrt(np.maximum(eigenvalues, 1e-12 * eigenvalues[-1]))
     M = P.T @ A @ P
     theta, V = eigh((M + M.T) / 2, subset_by_index=[len(M) - m, len(M) - 1], check_finite=False)
     return theta[::-1], P @ V[:, ::-1]
+
+
+_LARGE = 1000
+
+
+def _root(B: Array) -> Array | None:
+    """Lower triangle L with LLᵀ = B, or None where B may be too near to singular for that to be accurate."""
+    try:
+        root = cholesky(B, lower=True, check_finite=False)
+    except LinAlgError:
+        return None
+    pivots = np.diag(root)
+    return root if pivots.min() > 1e-5 * pivots.max() else None
+
+
+def _by_lanczos(A: Array, root: Array, m: int) -> tuple[Array, Array]:
+    """Largest eigenpairs of L⁻¹AL⁻ᵀ, back in the coordinates of A."""
+
+    def apply(v: Array) -> Array:
+        inner = A @ solve_triangular(root, v, lower=True, trans="T", check_finite=False)
+        return solve_triangular(root, inner, lower=True, check_finite=False)
+
+    theta, V = eigsh(LinearOperator(A.shape, matvec=apply, dtype=float), m, which="LA", v0=np.ones(len(A)), tol=1e-12)
+    order = np.argsort(-theta)
+    return theta[order], solve_triangular(root, V[:, order], lower=True, trans="T", check_finite=False)
