@@ -108,7 +108,9 @@ def summarise(path: Path) -> str:
         if line["method"] == "robustlda":
             by_case[line["kind"], line["share"]].append(line)
     for (kind, share), chosen in by_case.items():
-        flagged, false = (fmean(float(r[key]) for r in chosen) for key in ("flagged", "false_share"))
+        flagged = fmean(float(r["flagged"]) for r in chosen)
+        # Where nothing is flagged there is nothing that could be false.
+        false = fmean([float(r["false_share"]) for r in chosen if float(r["flagged"]) > 0] or [0.0])
         # Where no label is wrong every flag is false, so only their number says anything.
         shown_false = "–" if float(share) == 0 else f"{false:.3f}"
         text.append(f"| {kind.replace('_', ' ')}, {float(share):.0%} | {flagged:.3f} | {shown_false} |")

@@ -269,3 +269,41 @@ def test_resampling_averages_beliefs_and_widens_the_interval():
     assert often.noise_rate_ == pytest.approx(often.probability_wrong_.mean())
     with pytest.raises(ValueError, match="n_resamples=-1 must be a whole number"):
         LabelAudit(n_resamples=-1).fit(X, given)
+
+
+def test_rows_keep_the_numbers_they_have_in_the_file(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = rng.normal(size=(90, 3)) + 6 * rng.normal(size=(3, 3))[y]
+    words = np.array(["a", "b", "c"])[y].astype(object)
+    words[5], words[60] = None, "b"
+    frame = pd.DataFrame({"row": np.arange(100, 190), "x": X[:, 0], "y": X[:, 1], "z": X[:, 2], "kind": words})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    table = readers.read(tmp_path / "t.csv", "kind")
+    assert_array_equal(table.ids, np.delete(np.arange(90), 5))
+    assert table.names == ["x", "y", "z"]
+    assert any("'row' only counts the rows" in note for note in table.notes)
+    assert readers.read(tmp_path / "t.csv", "kind", features=["row", "x"]).names == ["row", "x"]
+    audit = LabelAudit().fit(readers.standardised(table.X), table.y, table.ids)
+    assert audit.ids_[audit.rank_ == 1] == [60]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--label", "kind"], "speak of a TABLE, but none was given"),
+        (["t.csv", "--label", "name"], "holds a different value in every row"),
+    ],
+)
+def test_labels_without_a_table_or_without_classes_are_refused(words, message, tmp_path):
+    pd.DataFrame({"name": [f"n{i}" for i in range(30)], "x": np.arange(30.0)}).to_csv(tmp_path / "t.csv", index=False)
+    result = call("audit", *words, "--out", "out", cwd=tmp_path)
+    assert result.returncode == 2
+    assert message in " ".join(result.stderr.split())
+    assert "Traceback" not in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_audit_needs_a_class_of_two():
+    with pytest.raises(ValueError, match="Each of the 20 samples has a label of its own"):
+        LabelAudit().fit(np.random.default_rng(0).normal(size=(20, 3)), np.arange(20))

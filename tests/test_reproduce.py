@@ -135,7 +135,9 @@ def test_verdicts_turn_with_the_numbers():
     assert claims.stationary([path(*falling, stationarity=0.5)]).verdict == "does not hold"
     assert claims.global_limit([path(*falling), path(*falling)]).verdict == "not refuted"
     assert "does not hold" in claims.global_limit([path(*falling), path(3, 2, 2)]).verdict
-    assert "same order" in claims.cost([path(*falling), trace])[0].verdict
+    assert claims.cost([path(*falling), trace])[0].verdict == "holds"
+    assert "not in total" in claims.cost([path(*(1 + 0.5**k for k in range(60)), seconds=59), trace])[0].verdict
+    assert claims.quadratic([path(*(1 + 0.5**k for k in range(60))), trace]).verdict.startswith("does not hold")
     assert claims.cost([path(*falling, seconds=50), trace])[0].verdict == "does not hold"
 
 
@@ -159,7 +161,9 @@ def test_ranks_and_verdicts_on_accuracy_follow_the_rows():
     assert {(rank.better, rank.worse) for rank in order[1:]} == {(0, 6)}
     assert order[-1].p == pytest.approx(8 * 2 / 2**6), "Holm multiplies the smallest by the number of tests"
     assert claims.best(stable, "clean").verdict == "holds"
-    assert claims.stable(stable, "clean").verdict.startswith("holds, but not for rLDA's sake")
+    assert claims.stable(stable, "clean").verdict == "holds, and not for rLDA's sake: PCA is as stable"
+    one_start = rows(lambda name, i, noise: best_first[name] - (noise if name == "rlda_1nn" else 0))
+    assert claims.stable(one_start, "clean").verdict.startswith("holds from principal axes only, and not for")
     falling = rows(lambda name, i, noise: best_first[name] - noise)
     assert claims.stable(falling, "noisy").verdict == "does not hold"
     only_ours = rows(lambda name, i, noise: 0.9 - (0 if "rlda" in name else noise))

@@ -132,6 +132,10 @@ class LabelAudit(BaseEstimator):
         _check_share(self.max_false_alarm)
         if not (isinstance(self.n_resamples, Integral) and self.n_resamples >= 0):
             raise ValueError(f"n_resamples={self.n_resamples!r} must be a whole number of at least 0.")
+        if len(np.unique(np.asarray(y))) == len(y):
+            raise ValueError(
+                f"Each of the {len(y)} samples has a label of its own; an audit needs several samples of a class."
+            )
         beliefs = np.asarray(model._fit(X, y))
         rates: list[float] = []
         if self.n_resamples:
@@ -155,7 +159,8 @@ class LabelAudit(BaseEstimator):
             low, high = self.noise_interval_
             self.noise_interval_ = min(low, max(0.0, self.noise_rate_ - error)), max(high, self.noise_rate_ + error)
         self.confusion_ = np.array([beliefs[labels == k].sum(axis=0) for k in range(len(self.classes_))])
-        self._measure_distances(X, labels, self.probability_wrong_ < 0.5)
+        believed = self.probability_wrong_ < 0.5
+        self._measure_distances(X, labels, believed if believed.any() else ~believed)
         self.rank_ = np.empty(n, int)
         self.rank_[self._order()] = np.arange(1, n + 1)
         self.finding_ = np.full(n, "", dtype="<U11")

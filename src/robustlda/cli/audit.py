@@ -54,6 +54,8 @@ def audit(
 
     console = Console(stderr=format_ == "json", highlight=False)
     flipped = None
+    if table is None and (label or id_ or features):
+        raise click.UsageError("--label, --id and --features speak of a TABLE, but none was given.")
     if table is None:
         data, flipped = readers.demonstration()
         title = "Digits, a fifth of the labels flipped on purpose"

@@ -81,16 +81,21 @@ def from_arrow(table: pa.Table, label: str, id: str | None, features: list[str] 
     notes: list[str] = []
     labelled = pc.is_valid(table[label])
     lost = table.num_rows - pc.sum(labelled).as_py()
+    counting = {name for name in table.column_names if name != label and _counts_rows(table[name])}
+    numbers = np.flatnonzero(labelled.to_numpy())  # of the rows in the file, whichever are left out
     if lost:
         notes.append(f"{lost} rows have no label and were left out.")
         table = table.filter(labelled)
     if table.num_rows == 0:
         raise ValueError(f"No row has a label in column {label!r}.")
     y = _labels(table[label], label)
-    ids = np.array(table[id].to_pylist(), object) if id else np.arange(table.num_rows)
+    ids = np.array(table[id].to_pylist(), object) if id else numbers
     chosen = features or [name for name in table.column_names if name not in (label, id)]
     parts, names = [], []
     for name in chosen:
+        if not features and name in counting:
+            notes.append(f"Column {name!r} only counts the rows and was left out; name it in --features to use it.")
+            continue
         values, columns, note = _numbers(table[name], name)
         notes += [note] if note else []
         parts += values
@@ -109,10 +114,19 @@ def _labels(column: pa.ChunkedArray, name: str) -> Array:
         raise ValueError(
             f"Column {name!r} holds {distinct} different values; labels of classes are needed, not numbers."
         )
+    if distinct == len(column):
+        raise ValueError(f"Column {name!r} holds a different value in every row; labels of classes are needed.")
     if distinct < 2:
         raise ValueError(f"Column {name!r} holds only one class, {column[0].as_py()!r}; at least two are needed.")
     values = column.to_pylist()
     return np.array(values) if not isinstance(values[0], str) else np.array([str(v) for v in values])
+
+
+def _counts_rows(column: pa.ChunkedArray) -> bool:
+    """Whether a column holds consecutive whole numbers, which in a sorted table would give the class away."""
+    if not pa.types.is_integer(column.type) or column.null_count or len(column) < 3:
+        return False
+    return bool((np.diff(column.to_numpy().astype(np.int64)) == 1).all())
 
 
 def _numbers(column: pa.ChunkedArray, name: str) -> tuple[list[Array], list[str], str]:

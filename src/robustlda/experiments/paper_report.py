@@ -163,7 +163,8 @@ def _convergence(paths: Sequence[convergence.Path]) -> list[Block]:
             "trLDA and from random frames. A line that stays up has found another limit.",
         ),
         Text(
-            "Iterations until J never again changes by more than 1e-6 of itself, and by how much the limits differ. "
+            "Iterations until J never again changes by more than 1e-6 of itself (a solver with that tolerance stops at "
+            "the first short step, which may be earlier), and by how much the limits differ. "
             "Several numbers: several random frames."
         ),
         Table(("", *heads, "trLDA", "limits differ"), lines),
@@ -225,24 +226,27 @@ def _how(rows: Sequence[protocol.Row], command: str) -> list[Block]:
                     _folds(voting[0]),
                     ", ".join(f"{level:.0%}" for level in machine) or "not run",
                     _folds(machine) if machine else "–",
+                    _folds(table[name, "rlda"]) if (name, "rlda") in table else "–",
                 )
             )
     failed = sorted({(row.dataset, row.method, row.error) for row in rows if row.error})
-    sentences = [f"{find(m).label} on {CATALOGUE[d].title}: {error}" for d, m, error in failed]
+    absent = [CATALOGUE[name].title for name in paper.NINE if name not in {row.dataset for row in rows}]
+    sentences = [f"Not at hand: {', '.join(absent)}"] if absent else []
+    sentences += [f"{find(m).label} on {CATALOGUE[d].title}: {error}" for d, m, error in failed]
     missing = [Text("; ".join(sentences) + ".")] if sentences else []
     packages = ", ".join(f"{name} {version(name)}" for name in ("robustlda", "numpy", "scipy", "scikit-learn"))
     return [
         Heading("How it was done"),
         Text(
             "Stratified folds, seed 0; exactly the given share of the training labels is flipped, uniformly over the "
-            "other classes; every method meets the same folds and flips, and test labels are never touched. Scaling, "
-            "imputation and tuning happen inside the training fold. Projections have three dimensions per class, as in "
-            "the paper, LDA, LPP and DLE one less than there are classes. Terms of text are kept by total count (above "
-            "50 for Reuters, above 100 for the others) and weighted by tf-idf; LDA gets 300 latent semantic components "
-            "of them. In Reuters, classes with fewer documents than folds are missing from some training or test "
-            "folds. DLE is a reconstruction."
+            "other classes; every method meets the same folds and flips as far as it was run (see the table), and test "
+            "labels are never touched. Scaling, imputation and tuning happen inside the training fold. Projections "
+            "have three dimensions per class, as in the paper, LDA, LPP and DLE one less than there are classes. Terms "
+            "of text are kept by total count (above 50 for Reuters, above 100 for the others) and weighted by tf-idf; "
+            "LDA gets 300 latent semantic components of them. In Reuters, classes with fewer documents than folds are "
+            "missing from some training or test folds. DLE is a reconstruction."
         ),
-        Table(("data set", "folds run of 5", "SVM: levels", "SVM: folds"), lines),
+        Table(("data set", "folds run of 5", "SVM: levels", "SVM: folds", "RobustLDA(): folds"), lines),
         *missing,
         Text(f"Python {platform.python_version()}, {packages}. To run it again, or to go on with it:"),
         Text(f"`{command}`"),
