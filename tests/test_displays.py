@@ -7,15 +7,9 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
 
-from robustlda import (
-    ClassMapDisplay,
-    LabelAudit,
-    LabelNoiseDisplay,
-    ObjectiveDisplay,
-    ProjectionDisplay,
-    RobustLDA,
-)
+from robustlda import LabelAudit, RobustLDA
 from robustlda.datasets.contaminate import flip_labels
+from robustlda.report.displays import ClassMapDisplay, LabelNoiseDisplay, ObjectiveDisplay, ProjectionDisplay
 
 matplotlib.use("Agg")
 OF_AUDITS = (ProjectionDisplay, ClassMapDisplay, LabelNoiseDisplay)

@@ -9,33 +9,15 @@ if TYPE_CHECKING:
     from robustlda.estimators.margin import MMC
     from robustlda.estimators.robust import RobustLDA
     from robustlda.estimators.trace_ratio import TraceRatioLDA
-    from robustlda.report.displays import ClassMapDisplay, LabelNoiseDisplay, ObjectiveDisplay, ProjectionDisplay
     from robustlda.solvers.ratio import minimize_ratio
 
 __version__ = "0.1.0"
-__all__ = [
-    "DLE",
-    "MMC",
-    "ClassMapDisplay",
-    "LabelAudit",
-    "LabelNoiseDisplay",
-    "ObjectiveDisplay",
-    "ProjectionDisplay",
-    "RobustLDA",
-    "SupervisedLPP",
-    "TraceRatioLDA",
-    "__version__",
-    "minimize_ratio",
-]
+__all__ = ["DLE", "MMC", "LabelAudit", "RobustLDA", "SupervisedLPP", "TraceRatioLDA", "__version__", "minimize_ratio"]
 
 _HOME = {
-    "ClassMapDisplay": "robustlda.report.displays",
     "DLE": "robustlda.estimators.laplacian",
     "LabelAudit": "robustlda.audit.label_audit",
-    "LabelNoiseDisplay": "robustlda.report.displays",
     "MMC": "robustlda.estimators.margin",
-    "ObjectiveDisplay": "robustlda.report.displays",
-    "ProjectionDisplay": "robustlda.report.displays",
     "SupervisedLPP": "robustlda.estimators.laplacian",
     "RobustLDA": "robustlda.estimators.robust",
     "TraceRatioLDA": "robustlda.estimators.trace_ratio",

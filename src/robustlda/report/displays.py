@@ -53,7 +53,8 @@ class ProjectionDisplay(_Display):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from robustlda import LabelAudit, ProjectionDisplay
+    >>> from robustlda import LabelAudit
+    >>> from robustlda.report.displays import ProjectionDisplay
     >>> display = ProjectionDisplay.from_audit(LabelAudit().fit(*load_iris(return_X_y=True)))
     >>> display.points.shape
     (150, 2)
@@ -233,7 +234,8 @@ class ObjectiveDisplay(_Display):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from robustlda import ObjectiveDisplay, RobustLDA
+    >>> from robustlda import RobustLDA
+    >>> from robustlda.report.displays import ObjectiveDisplay
     >>> model = RobustLDA(n_components=2).fit(*load_iris(return_X_y=True))
     >>> len(ObjectiveDisplay.from_estimator(model).path) == model.n_iter_ + 1
     True
