@@ -14,6 +14,7 @@ from conftest import opened
 from test_cli import call
 
 from robustlda.experiments import claims, convergence, paper, protocol, records
+from robustlda.experiments.paper_report import whole_folds
 from robustlda.report.document import Document, Heading, Table, Text
 
 FILES = ("toy.csv", "comparison.csv", "convergence.csv")
@@ -170,6 +171,14 @@ def test_ranks_and_verdicts_on_accuracy_follow_the_rows():
     assert claims.stable(only_ours, "clean").verdict == "holds"
     worst = rows(lambda name, i, noise: 0.5 if "rlda" in name else best_first[name])
     assert claims.best(worst, "noisy").verdict == "does not hold"
+
+
+def test_folds_of_which_only_a_part_was_run_are_not_shown():
+    done = [protocol.Row("orl", noise, fold, m) for noise in (0.0, 0.4) for fold in (0, 1) for m in ("knn", "pca_1nn")]
+    deciding = [protocol.Row("orl", noise, 0, "svm") for noise in (0.0, 0.4)]
+    assert whole_folds(done + deciding) == done + deciding
+    part = protocol.Row("orl", 0.0, 2, "knn")
+    assert whole_folds([*done, part, *deciding]) == done + deciding
 
 
 def test_records_come_back_as_they_were_written(tmp_path):

@@ -57,20 +57,16 @@ def plan(datasets: Sequence[str], *, quick: bool = False) -> list[Part]:
 
 
 def accuracy(datasets: Sequence[str], quick: bool) -> list[protocol.Unit]:
-    """Wrong labels: five folds where the data are small."""
+    """Wrong labels, five folds; on large data methods that decide by themselves run the first only."""
     levels = (0.0, 0.2, 0.4) if quick else (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
     units = []
     for name in datasets:
         large = name in LARGE
-        voting, deciding = (1, 1) if quick else (LARGE_FOLDS[name], 1) if large else (5, 5)
+        voting, deciding = (1, 1) if quick else (5, 1) if large else (5, 5)
         some = (0.0, 0.4) if quick and name in TEXT else levels
         units += protocol.plan([name], VOTING, some, first=voting)
         units += protocol.plan([name], DECIDING, some, first=deciding)
     return sorted(units, key=lambda unit: unit.fold)
-
-
-LARGE_FOLDS = {"pie": 5, "reuters21578": 2, "tdt2": 1, "20newsgroups": 1}
-"""How many of the five folds are run on the large sets, by methods that let 1-NN vote; the others run the first."""
 
 
 def spoiled(datasets: Sequence[str], quick: bool) -> list[protocol.Unit]:

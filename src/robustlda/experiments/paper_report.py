@@ -1,6 +1,7 @@
 """What came of the paper's experiments, as a document: verdicts first, then figures, tables and how it was done."""
 
 import platform
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path as File
@@ -19,7 +20,7 @@ _LETTER = {"noisy": "A", "clean": "B"}
 def document(folder: File, command: str) -> Document:
     """Everything from the CSV files in a folder."""
     angles = records.latest(records.read(folder / "toy.csv", toy.Angle))
-    rows = records.latest(records.read(folder / "comparison.csv", protocol.Row))
+    rows = whole_folds(records.latest(records.read(folder / "comparison.csv", protocol.Row)))
     paths = records.latest(records.read(folder / "convergence.csv", convergence.Path))
     order = list(paper.NINE)
     rows.sort(key=lambda row: (order.index(row.dataset), row.noise, row.fold))
@@ -38,6 +39,23 @@ def document(folder: File, command: str) -> Document:
         blocks += _toy(angles)
     blocks += _how(rows, command)
     return Document("The paper's claims, measured", blocks)
+
+
+def whole_folds(rows: Sequence[protocol.Row]) -> list[protocol.Row]:
+    """Without folds of which a run that was broken off has left only a part.
+
+    Methods that let 1-NN vote and those that decide by themselves are planned, and looked at, apart.
+    """
+    done = Counter((row.dataset, row.kind, METHODS[row.method].votes, row.fold) for row in rows)
+    most: dict[tuple[str, str, bool], int] = defaultdict(int)
+    for (*group, _), count in done.items():
+        most[tuple(group)] = max(most[tuple(group)], count)  # type: ignore[index]
+
+    def whole(row: protocol.Row) -> bool:
+        group = (row.dataset, row.kind, METHODS[row.method].votes)
+        return done[(*group, row.fold)] == most[group]
+
+    return [row for row in rows if whole(row)]
 
 
 def _panels(rows: Sequence[protocol.Row], reference: str) -> Picture:
