@@ -1,6 +1,5 @@
 """`robustlda compare`: accuracy of every method as the training labels get worse."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,8 +87,7 @@ def compare(
     from robustlda.report.document import png, save
     from robustlda.report.files import writable_directory
 
-    if data_dir is not None:
-        os.environ[catalogue.FOLDER] = str(data_dir)  # worker processes inherit it
+    options.use_folder(data_dir)
     chosen = [catalogue.find(name).name for name in datasets or catalogue.DEFAULT]
     names = list(METHODS) if methods == "all" else [find(name.strip()).name for name in methods.split(",")]
     missing = {name: find(name).missing for name in names if find(name).missing}

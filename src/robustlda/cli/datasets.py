@@ -1,6 +1,5 @@
 """`robustlda datasets`: what is at hand, and how to get the rest."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,8 +28,7 @@ def datasets(data_dir: Path | None, fetch: bool) -> None:
 
     from robustlda.datasets import catalogue
 
-    if data_dir is not None:
-        os.environ[catalogue.FOLDER] = str(data_dir)
+    options.use_folder(data_dir)
     if fetch:
         _fetch(Console(highlight=False, stderr=True))
     table = Table(box=box.SIMPLE_HEAD)

@@ -1,5 +1,6 @@
 """Options that several verbs share."""
 
+import os
 from pathlib import Path
 
 import click
@@ -9,6 +10,14 @@ data_dir = click.option(
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Folder of the paper's nine data sets; ROBUSTLDA_DATA if not given.",
 )
+
+
+def use_folder(data_dir: Path | None) -> None:
+    """Look for the paper's data sets there, in worker processes too, which inherit the environment."""
+    from robustlda.datasets.catalogue import FOLDER
+
+    if data_dir is not None:
+        os.environ[FOLDER] = str(data_dir)
 
 
 def out(default: str):  # type: ignore[no-untyped-def]

@@ -1,6 +1,5 @@
 """`robustlda reproduce`: the paper's experiments, with a verdict on every claim."""
 
-import os
 from pathlib import Path
 
 import click
@@ -27,8 +26,7 @@ def reproduce(data_dir: Path | None, quick: bool, jobs: int, report_only: bool, 
     from robustlda.experiments import paper, paper_report, records
     from robustlda.report.files import writable_directory
 
-    if data_dir is not None:
-        os.environ[catalogue.FOLDER] = str(data_dir)  # worker processes inherit it
+    options.use_folder(data_dir)
     at_hand = [name for name in paper.NINE if not catalogue.CATALOGUE[name].missing]
     if not at_hand:
         raise ValueError(f"None of the paper's data sets is at hand; {catalogue.CATALOGUE[paper.NINE[0]].missing}")

@@ -21,6 +21,12 @@ class _Display:
     ax_: Any
     figure_: Any
 
+    def plot(self, ax: Any = None) -> Self:
+        raise NotImplementedError
+
+    def _drawn(self, ax: Any, plot: bool) -> Self:
+        return self.plot(ax=ax) if plot or ax is not None else self
+
     def _begin(self, ax: Any, size: tuple[float, float]) -> Any:
         import matplotlib.pyplot as plt
 
@@ -72,7 +78,7 @@ class ProjectionDisplay(_Display):
             finding=audit.finding_,
             believed=audit.probability_wrong_ < 0.5,
         )
-        return display.plot(ax=ax) if plot or ax is not None else display
+        return display._drawn(ax, plot)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw."""
@@ -142,7 +148,7 @@ class ClassMapDisplay(_Display):
             given=audit.given_,
             finding=audit.finding_,
         )
-        return display.plot(ax=ax) if plot or ax is not None else display
+        return display._drawn(ax, plot)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw."""
@@ -197,7 +203,7 @@ class LabelNoiseDisplay(_Display):
             noise_rate=audit.noise_rate_,
             noise_interval=audit.noise_interval_,
         )
-        return display.plot(ax=ax) if plot or ax is not None else display
+        return display._drawn(ax, plot)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw."""
@@ -248,7 +254,7 @@ class ObjectiveDisplay(_Display):
     def from_estimator(cls, estimator: "RatioProjection", *, ax: Any = None, plot: bool = False) -> Self:
         """Of a fitted `RobustLDA` or `TraceRatioLDA`; drawn at once with `plot` or on given axes."""
         display = cls(path=np.asarray(estimator.objective_path_), stop_reason=estimator.stop_reason_)
-        return display.plot(ax=ax) if plot or ax is not None else display
+        return display._drawn(ax, plot)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw."""
