@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import robustlda.samples as storage
 from robustlda import DLE, MMC, RobustLDA, SupervisedLPP, TraceRatioLDA
 from robustlda.estimators import _iterative
-from robustlda.linalg import extension, principal_angles
+from robustlda.linalg import PackedCholesky, extension, principal_angles
 from robustlda.losses import L12, Squared
 from robustlda.samples import DenseSamples, SparseSamples, dense
 from robustlda.solvers import eigen, plan, reweighted, starts, subspace, trace_ratio
@@ -166,7 +166,9 @@ def test_methods_that_need_a_matrix_of_features_say_so():
         (1024, 1440, 60, "subspace, then gram"),
         (1599, 8293, 195, "subspace, then gram"),
         (3157, 9394, 90, "subspace, factorised"),
-        (61188, 18774, 60, "subspace, matrix-free"),
+        (36093, 9394, 90, "subspace, through samples"),
+        (61188, 18774, 60, "subspace, through samples from trace ratio"),
+        (61188, 25000, 60, "subspace, matrix-free"),
     ],
 )
 def test_choice_of_form(dim, n, m, expected):
@@ -174,6 +176,10 @@ def test_choice_of_form(dim, n, m, expected):
     form = "gram"
     if plan.use_subspace(samples, m):
         form = "subspace, matrix-free"
+        if plan.factorise_inner_products(samples, plan.LITTLE):
+            form = "subspace, through samples from trace ratio"
+        if plan.factorise_inner_products(samples, plan.shift(samples)):
+            form = "subspace, through samples"
         if plan.factorise_total_scatter(samples):
             form = "subspace, factorised"
         if plan.finish_in_whole_space(samples):
@@ -221,7 +227,7 @@ def wide_documents():
 def test_products_with_samples_agree_however_they_are_held():
     sparse, dense = wide_documents()
     Z = np.random.default_rng(0).normal(size=(300, 4))
-    assert_allclose(sparse.inner_products(), dense.inner_products(), atol=1e-10)
+    assert_allclose(sparse.inner_products(slice(20, 50)), dense.inner_products(slice(20, 50)), atol=1e-10)
     assert_allclose(sparse.combine(Z), dense.lift(dense.combine(Z)), atol=1e-10)
     assert_allclose(sparse.total_scatter, dense.lift(dense.lift(dense.total_scatter).T), atol=1e-9)
 
@@ -232,6 +238,37 @@ def test_the_inverse_through_the_samples_is_the_inverse_on_their_span():
     R = sparse.combine(np.random.default_rng(1).normal(size=(300, 3)))
     found = subspace.inverse_scatter(sparse, 1e-4)(R, w)
     assert_allclose(sparse.apply(w, found), R, atol=1e-4 * np.abs(R).max())
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_wide_sparse_data_start_and_go_on_with_one_factor(monkeypatch, precision):
+    monkeypatch.setattr(storage, "SMALL", 0)
+    monkeypatch.setattr(plan, "double_inner_products", lambda samples: precision == "double")
+    made, packed = [], subspace.PackedCholesky
+    monkeypatch.setattr(subspace, "PackedCholesky", lambda *args, **kw: made.append(kw["dtype"]) or packed(*args, **kw))
+    X, labels = documents(n=300, d=2500)
+    model = RobustLDA(init="trace_ratio", decision=None, leverage="free", tol=1e-7).fit(X, labels)
+    assert made == [float if precision == "double" else np.float32]
+    dense = held(X.toarray(), labels)
+    W, centers = dense.lower(model.components_.T), dense.lower((model.class_centers_ - model.center_).T).T
+    plain = reweighted.solve(dense, W, L12(), centers=centers, tol=1e-7, accelerate=False)
+    assert_allclose(model.objective_path_[-1], plain.history[[0, -1]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 600, 601])
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-3), (float, 1e-10)])
+def test_a_packed_factor_solves(n, dtype, tolerance):
+    rng = np.random.default_rng(n)
+    K, B = np.cov(rng.normal(size=(n, 3 * n + 2))).reshape(n, n), rng.normal(size=(n, 3))
+    found = PackedCholesky(lambda rows: K[rows].copy(), n, 0.1, dtype=dtype).solve(B)
+    assert found.dtype == float
+    assert_allclose(K @ found + 0.1 * found, B, atol=tolerance)
+
+
+def test_a_packed_factor_takes_the_smallest_shift_with_which_it_exists():
+    K = np.diag([1.0, 2.0, -1e-3])  # as rounding errors may leave a singular matrix
+    found = PackedCholesky(lambda rows: K[rows].copy(), 3, 1.01e-5, dtype=np.float32).solve(np.ones((3, 1)))
+    assert_allclose(found.ravel(), 1 / (np.diag(K) + 1.01e-3), rtol=1e-2)
 
 
 def test_wide_sparse_data_reach_the_plain_minimum():

@@ -1,9 +1,11 @@
-"""Small dense linear algebra shared by every layer."""
+"""Dense linear algebra shared by every layer."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import get_lapack_funcs
 from scipy.sparse import csc_array
 
 Array = npt.NDArray[Any]
@@ -74,3 +76,41 @@ def class_indicator(labels: Array, weight: Array, n_classes: int) -> csc_array:
     """Sparse classes × samples matrix with each sample's weight in the row of its class; times rows it adds them up."""
     n = len(labels)
     return csc_array((weight, labels, np.arange(n + 1)), shape=(n_classes, n))
+
+
+class PackedCholesky:
+    """Cholesky factor of a large K + τI without its upper half, in single or double precision.
+
+    K is asked for by blocks of rows, as `rows(slice)`, and never held. LAPACK's packed rectangle has n/2 columns: below
+    its diagonal stand the first n/2 columns of the lower half of K, above it what is left, transposed.
+    """
+
+    def __init__(self, rows: Callable[[slice], Array], n: int, shift: float, *, dtype: npt.DTypeLike) -> None:
+        self._n, self._dtype = n, np.dtype(dtype)
+        factorise, self._solve = get_lapack_funcs(("pftrf", "pftrs"), dtype=self._dtype)
+        while True:
+            packed = _packed(rows, n, shift, self._dtype)
+            self._factor, info = factorise(n, packed.ravel(order="F"), uplo="L", overwrite_a=True)
+            if info == 0:
+                return
+            shift *= 10  # K is singular to more digits than it has
+
+    def solve(self, B: Array) -> Array:
+        """(K + τI)⁻¹B."""
+        X, _ = self._solve(self._n, self._factor, np.array(B, self._dtype, order="F"), uplo="L", overwrite_b=True)
+        return X.astype(float, copy=False)
+
+
+def _packed(rows: Callable[[slice], Array], n: int, shift: float, dtype: npt.DTypeLike) -> Array:
+    half, odd = n - n // 2, n % 2
+    packed = np.empty((n + 1 - odd, half), dtype, order="F")
+    for start in range(0, n, 500):
+        block = rows(slice(start, min(start + 500, n)))
+        for i, row in enumerate(block, start):
+            row[i] += shift
+            if i < half:
+                packed[i + 1 - odd, : i + 1] = row[: i + 1]
+            else:
+                packed[i + 1 - odd] = row[:half]
+                packed[: i - half + 1, i - half + odd] = row[half : i + 1]
+    return packed

@@ -27,6 +27,10 @@ class RatioProjection(DiscriminantProjection):
     def _default_components(self, n_classes: int) -> int:
         return 3 * n_classes
 
+    def _least_shift(self) -> float:
+        """What `plan` has to know of the directions that will be sought."""
+        return plan.LITTLE
+
     def estimate_memory(self, X: Any, y: Any = None) -> int:
         """Bytes that `fit` will need beside X, to within a factor of two.
 
@@ -47,7 +51,7 @@ class RatioProjection(DiscriminantProjection):
         m = self.n_components or min(self._default_components(classes), n - 1, d)
         sparse = issparse(X) and n * d > SMALL
         itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
-        projection = plan.memory(n, d, m, itemsize=itemsize, sparse=sparse)
+        projection = plan.memory(n, d, m, itemsize=itemsize, sparse=sparse, shift=self._least_shift())
         if self.decision != "noise_aware":
             return projection
         return max(projection, plan.memory_of_noise_aware_rule(n, d, classes, sparse=sparse))

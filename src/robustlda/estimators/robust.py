@@ -162,19 +162,33 @@ class RobustLDA(RatioProjection):
             names = ", ".join(map(repr, (*starts.NAMED, "best")))
             raise ValueError(f"init={self.init!r} must be one of {names}, or an array.")
 
+    def _least_shift(self) -> float:
+        return plan.LITTLE if isinstance(self.init, str) and self.init in ("trace_ratio", "best") else 1.0
+
     def _solve(self, samples: Samples, n_components: int) -> SolverResult:
         rng = check_random_state(self.random_state)
         loss = losses.resolve(self.loss)
         begin = starts.NAMED if isinstance(self.init, str) and self.init == "best" else (self._start(n_components),)
-        results = [self._descend(samples, starts.frame(start, samples, n_components, rng), loss) for start in begin]
+        results = []
+        for start in begin:
+            inverse = self._inverse(samples, start, n_components)
+            W = starts.frame(start, samples, n_components, rng, inverse)
+            results.append(self._descend(samples, W, loss, inverse))
         return min(results, key=lambda result: result.history[-1])
 
-    def _descend(self, samples: Samples, W: Array, loss: Loss) -> SolverResult:
+    def _inverse(self, samples: Samples, start: str | Array, n_components: int) -> subspace.Inverse | None:
+        """What finds trace-ratio LDA among directions of little scatter, and then goes on from there."""
+        at_hand = not plan.use_subspace(samples, n_components) or plan.finish_in_whole_space(samples)
+        if at_hand or not isinstance(start, str) or start != "trace_ratio":
+            return None
+        return subspace.inverse_scatter(samples, plan.LITTLE)
+
+    def _descend(self, samples: Samples, W: Array, loss: Loss, inverse: subspace.Inverse | None) -> SolverResult:
         settings: dict[str, Any] = {"exponent": self.exponent, "tol": self.tol, "max_iter": self.max_iter}
         if self.solver == "plain":
             return reweighted.solve(samples, W, loss, accelerate=False, **settings)
         if plan.use_subspace(samples, W.shape[1]):
-            return subspace.solve(samples, W, loss, **settings)
+            return subspace.solve(samples, W, loss, inverse=inverse, **settings)
         return reweighted.solve(samples, W, loss, single_above=plan.single_above(samples), **settings)
 
     def _start(self, n_components: int) -> str | Array:

@@ -55,8 +55,8 @@ class Samples(Protocol):
         """Σ_j x_j z_jᵀ: combinations of the samples, one for every column of Z."""
         ...
 
-    def inner_products(self) -> Array:
-        """x_iᵀx_j for all pairs of samples."""
+    def inner_products(self, rows: slice) -> Array:
+        """x_iᵀx_j of some samples i with all samples j."""
         ...
 
     def rows(self, index: Array | slice) -> Array:

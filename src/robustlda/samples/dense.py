@@ -136,8 +136,8 @@ class _Rows:
             total += _few_combinations(B, Z[rows].astype(B.dtype, copy=False))
         return self._from_columns(total)
 
-    def inner_products(self) -> Array:
-        return np.concatenate([self.project(self.rows(rows).T.astype(float)).T for rows, _ in self._blocks()])
+    def inner_products(self, rows: slice) -> Array:
+        return self.project(self.rows(rows).T.astype(float)).T
 
     def rows(self, index: Array | slice) -> Array:
         rows = self._X[index] if self._center is None else self._X[index] - self._center

@@ -94,15 +94,12 @@ class SparseSamples:
     def combine(self, Z: Array) -> Array:
         return self._from_features(self._X.T @ Z - np.outer(self._center, Z.sum(axis=0)))
 
-    def inner_products(self) -> Array:
-        n, offsets, columns = self.n_samples, self._X @ self._center, self._X.T.tocsr()
-        K = np.empty((n, n))
-        for start in range(0, n, 500):
-            rows = slice(start, start + 500)
-            K[rows] = (self._X[rows] @ columns).toarray()
-            K[rows] -= offsets[rows, None]
-        K += self._center @ self._center - offsets
-        return K
+    def inner_products(self, rows: slice) -> Array:
+        offsets = self._X @ self._center
+        block = (self._X[rows] @ self._X.T).toarray().astype(float, copy=False)
+        block -= offsets[rows, None]
+        block += self._center @ self._center - offsets
+        return block
 
     def rows(self, index: Array | slice) -> Array:
         rows = self._X[index].toarray() - self._center

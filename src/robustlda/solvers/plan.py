@@ -45,8 +45,12 @@ def largest_subspace(m: int) -> int:
     return max(5 * m, min(8 * m, 720))
 
 
+LITTLE = 1e-8
+"""τ of the preconditioner, relative to the largest eigenvalue of S_t, where directions of little scatter are sought."""
+
+
 def shift(samples: Sizes) -> float:
-    """τ of the preconditioner, relative to the largest eigenvalue of S_t.
+    """τ of the preconditioner elsewhere.
 
     Small where directions of little scatter have to be told apart, large where the whole space will do that.
     """
@@ -82,9 +86,19 @@ def factorise_total_scatter(samples: Sizes) -> bool:
     return samples.dim <= 6000 and samples.dim < samples.n_samples
 
 
-def factorise_inner_products(samples: Sizes) -> bool:
-    """Whether a Cholesky factor of a samples × samples matrix is affordable, in memory (800 MB) and time."""
-    return samples.n_samples <= min(samples.dim, 10_000)
+def factorise_inner_products(samples: Sizes, shift: float) -> bool:
+    """Whether half of a samples × samples matrix is affordable, in memory (800 MB in single precision) and time.
+
+    Where it takes single precision it also takes a minute, which pays only where directions of little scatter are
+    sought.
+    """
+    most = 20_000 if shift <= LITTLE or double_inner_products(samples) else 0
+    return samples.n_samples <= min(samples.dim, most)
+
+
+def double_inner_products(samples: Sizes) -> bool:
+    """Whether that matrix is affordable in double precision (400 MB), which takes fewer cycles."""
+    return samples.n_samples <= 10_000
 
 
 def real_gradient(samples: Sizes) -> float:
@@ -95,15 +109,19 @@ def real_gradient(samples: Sizes) -> float:
     return 1e-10 if factorise_total_scatter(samples) else 1e-7
 
 
-def memory(n: int, d: int, m: int, *, itemsize: int = 8, sparse: bool = False) -> int:
-    """Bytes a fit needs at its peak beside the data it is given, to within a factor of two."""
+def memory(n: int, d: int, m: int, *, itemsize: int = 8, sparse: bool = False, shift: float = 1.0) -> int:
+    """Bytes a fit needs at its peak beside the data it is given, to within a factor of two.
+
+    `shift` is LITTLE where directions of little scatter are sought.
+    """
     small = 8 * (40 * n + 4 * n * m)  # lengths, weights and what they are computed from; coordinates
     if not sparse and d >= n:
         return small + int(3.2 * n * d * itemsize) + memory(n, n - 1, m, itemsize=itemsize)
     sizes = _Sizes(d, n)
     total = small + (0 if sparse else 3 * min(n * d, 1 << 22) * itemsize)  # blocks of rows
     if use_subspace(sizes, m):
-        total += 3 * 8 * (n + d) * largest_subspace(m) + (8 * n**2 if factorise_inner_products(sizes) else 0)
+        packed = (4 if double_inner_products(sizes) else 2) * n**2 if factorise_inner_products(sizes, shift) else 0
+        total += 3 * 8 * (n + d) * largest_subspace(m) + packed
     if not use_subspace(sizes, m) or factorise_total_scatter(sizes):
         total += int(3.5 * 8 * d**2)
     return total

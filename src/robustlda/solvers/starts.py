@@ -5,15 +5,22 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from robustlda.linalg import Array, orthonormalise
 from robustlda.samples import Samples
-from robustlda.solvers import eigen, plan, trace_ratio
+from robustlda.solvers import eigen, plan, subspace, trace_ratio
 
 
-def frame(start: str | Array, samples: Samples, n_components: int, rng: np.random.RandomState) -> Array:
-    """A dim × m frame: `trace_ratio`, `pca`, `random`, or the rows of an array in feature space."""
+def frame(
+    start: str | Array,
+    samples: Samples,
+    n_components: int,
+    rng: np.random.RandomState,
+    inverse: subspace.Inverse | None = None,
+) -> Array:
+    """A dim × m frame: `trace_ratio`, for which an inverse of the scatter may be at hand, `pca`, `random`, or the rows
+    of an array in feature space."""
     if not isinstance(start, str):
         return orthonormalise(samples.lower(start.T))
     if start == "trace_ratio":
-        return trace_ratio.approximate(samples, n_components)
+        return trace_ratio.approximate(samples, n_components, inverse)
     if start == "pca":
         return _principal_axes(samples, n_components)
     # Drawn in feature space, so that the same seed means the same start however the samples are held.

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from robustlda.linalg import Array, extension
+from robustlda.linalg import Array, PackedCholesky, extension
 from robustlda.losses import Loss
 from robustlda.samples import RestrictedSamples, Samples
 from robustlda.solvers import eigen, plan, reweighted
@@ -179,33 +179,43 @@ def inverse_scatter(samples: Samples, shift: float) -> Inverse | None:
             return lambda R, w: cho_solve(factor, R, check_finite=False)
         # A small shift blows up what rounding leaves of directions in which no sample varies, and those cost nothing.
         return lambda R, w: samples.within_span(cho_solve(factor, R, check_finite=False))
-    if plan.factorise_inner_products(samples):
-        # Samples that repeat others, and the mean, leave K singular: a touch of τ, whatever the shift.
-        factor = _factor(samples.inner_products(), 1e-8)
-
-        omega = samples.weight
-
-        def through_samples(R: Array, w: Array) -> Array:
-            # A sample that a redescending loss rejects has no weight; it is to count little, not without bound.
-            inverse_w = 1 / np.maximum(w, 1e-6 * w.mean())
-            Z = cho_solve(factor, samples.project(R), overwrite_b=True, check_finite=False)
-            # About their mean the samples add up to zero, Xᵀω = 0, and so must what stands for their coordinates.
-            Z -= np.outer(omega, (omega * inverse_w) @ Z) / (omega * inverse_w @ omega)
-            Z *= inverse_w[:, None]
-            return samples.combine(cho_solve(factor, Z, overwrite_b=True, check_finite=False))
-
-        return through_samples
     # Anything else that is cheap, such as a scaling of features, would lead out of the row space.
-    return None
+    return _inverse_through_samples(samples) if plan.factorise_inner_products(samples, shift) else None
+
+
+def _inverse_through_samples(samples: Samples) -> Inverse:
+    """T of more features than samples, from a factor of K."""
+    n, omega = samples.n_samples, samples.weight
+    unit = samples.squared_norms.mean()
+    any_vector = np.random.RandomState(0).standard_normal((n, 1))
+    largest = _largest(lambda v: samples.project(samples.combine(v)), any_vector) / unit
+    dtype, resolved = (float, 1e-8) if plan.double_inner_products(samples) else (np.float32, 1e-5)
+    # Samples that repeat others, and the mean, leave K singular: a touch of τ, whatever the shift.
+    factor = PackedCholesky(lambda rows: samples.inner_products(rows) / unit, n, resolved * largest, dtype=dtype)
+
+    def inverse(R: Array, w: Array) -> Array:
+        # A sample that a redescending loss rejects has no weight; it is to count little, not without bound.
+        inverse_w = 1 / np.maximum(w, 1e-6 * w.mean())
+        Z = factor.solve(samples.project(R) / unit)
+        # About their mean the samples add up to zero, Xᵀω = 0, and so must what stands for their coordinates.
+        Z -= np.outer(omega, (omega * inverse_w) @ Z) / (omega * inverse_w @ omega)
+        Z *= inverse_w[:, None]
+        return samples.combine(factor.solve(Z / unit))
+
+    return inverse
 
 
 def _factor(S: Array, shift: float) -> tuple[Array, bool]:
     """Cholesky factor of S + τI, in the place of S."""
-    v = np.sqrt(np.diag(S))
-    for _ in range(10):  # the largest eigenvalue to a digit, which is all a shift needs
-        v = S @ (v / np.linalg.norm(v))
-    S[np.diag_indices(len(S))] += shift * np.linalg.norm(v)
+    S[np.diag_indices(len(S))] += shift * _largest(lambda v: S @ v, np.sqrt(np.diag(S)))
     return cho_factor(S.T, lower=True, overwrite_a=True, check_finite=False)
+
+
+def _largest(product: Callable[[Array], Array], v: Array) -> float:
+    """The largest eigenvalue to a digit, which is all a shift needs, by the power method."""
+    for _ in range(10):
+        v = product(v / np.linalg.norm(v))
+    return float(np.linalg.norm(v))
 
 
 def principal_directions(samples: Samples, m: int) -> Array:

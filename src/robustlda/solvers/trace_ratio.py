@@ -55,15 +55,17 @@ def solve(samples: Samples, n_components: int, *, tol: float = 1e-12, max_iter: 
     return SolverResult(W, means, result.history, float(residual), result.converged, reason)
 
 
-def approximate(samples: Samples, n_components: int) -> Array:
-    """A frame near the optimum, good enough to start from."""
+def approximate(samples: Samples, n_components: int, inverse: subspace.Inverse | None = None) -> Array:
+    """A frame near the optimum, good enough to start from; an inverse of the scatter is used where it saves time."""
     if plan.use_subspace(samples, n_components):
-        return _solve_in_subspaces(samples, n_components, tol=1e-4, max_iter=15).W
+        return _solve_in_subspaces(samples, n_components, tol=1e-4, max_iter=15, inverse=inverse).W
     return solve(samples, n_components, tol=1e-8).W
 
 
-def _solve_in_subspaces(samples: Samples, m: int, tol: float, max_iter: int) -> SolverResult:
-    inverse = subspace.inverse_scatter(samples, shift=1e-8)
+def _solve_in_subspaces(
+    samples: Samples, m: int, tol: float, max_iter: int, inverse: subspace.Inverse | None = None
+) -> SolverResult:
+    inverse = inverse or subspace.inverse_scatter(samples, plan.LITTLE)
     omega = samples.weight
     _, sums = samples.class_sums(omega)
     # Scatter times its inverse: a random block, taken into the row space without favouring its large directions.
