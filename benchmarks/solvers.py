@@ -93,6 +93,8 @@ SOLVERS = {
     solver.name: solver
     for solver in (
         Solver("robustlda", _ours(), True),
+        Solver("robustlda to 1e-5", _ours(tol=1e-5), True),
+        Solver("robustlda from trace ratio to 1e-5", _ours(tol=1e-5, init="trace_ratio"), True),
         Solver("robustlda, plain steps", _ours(solver="plain"), True, _matrix_too_large),
         Solver("textbook NumPy", textbook, True, _matrix_too_large),
         Solver("trace ratio", _trace_ratio),

@@ -163,7 +163,14 @@ class RobustLDA(RatioProjection):
             raise ValueError(f"init={self.init!r} must be one of {names}, or an array.")
 
     def _least_shift(self) -> float:
-        return plan.LITTLE if isinstance(self.init, str) and self.init in ("trace_ratio", "best") else 1.0
+        return plan.LITTLE if self._tries_trace_ratio() else 1.0
+
+    def _tries_trace_ratio(self) -> bool:
+        return isinstance(self.init, str) and self.init in ("trace_ratio", "best")
+
+    def _remedy(self, samples: Samples) -> str:
+        other_start = samples.dim >= samples.n_samples and not self._tries_trace_ratio()
+        return super()._remedy(samples) + (', or start from init="trace_ratio"' if other_start else "")
 
     def _solve(self, samples: Samples, n_components: int) -> SolverResult:
         rng = check_random_state(self.random_state)
