@@ -14,7 +14,7 @@ from robustlda.cli import cli
 
 def call(*words, **settings):
     return subprocess.run(
-        [sys.executable, "-c", "from robustlda.cli import main; main()", *words],
+        [sys.executable, "-m", "robustlda", *words],
         capture_output=True,
         text=True,
         timeout=120,
