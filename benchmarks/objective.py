@@ -16,7 +16,8 @@ def score(X: Any, y: np.ndarray, components: np.ndarray) -> tuple[float, float]:
     weight = np.ones(len(y))
     samples = hold(X, labels, weight, mean(X, weight), len(classes))
     objective = Objective(samples, L12())
-    point = objective.start(samples.lower(components))
+    # In feature space already where nothing narrower was found; `lower` would only polish away rounding errors.
+    point = objective.start(components if samples.dim == samples.n_features else samples.lower(components))
     for _ in range(200):
         better = objective.at(point.W, objective.surrogate(point).centers)
         if point.J - better.J <= 1e-10 * point.J:

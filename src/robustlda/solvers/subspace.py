@@ -17,6 +17,8 @@ K = XXᵀ is invertible, and on the span of the samples the inverse for any weig
 
     (Xᵀ diag(w) X)⁻¹ R = Xᵀ K⁻¹ diag(1/w) K⁻¹ X R.
 
+As T R is a direction to search in and no result, half of the factor in single precision serves up to 20 000 samples.
+
 Directions in which hardly any sample varies are found by T alone, and those of large scatter sooner without it, so R
 itself enters beside T R. With too many features and samples to factorise anything there is only R.
 
