@@ -144,6 +144,23 @@ def solve(
     """
     objective = Objective(samples, loss, exponent)
     here = objective.start(W) if centers is None else objective.at(W, centers)
+    here, history, reason = descend(
+        objective, here, tol=tol, max_iter=max_iter, accelerate=accelerate, single_above=single_above
+    )
+    converged = not reason.startswith("max_iter")
+    return SolverResult(here.W, here.centers, np.array(history), objective.stationarity(here), converged, reason)
+
+
+def descend(
+    objective: Objective,
+    here: Point,
+    *,
+    tol: float,
+    max_iter: int,
+    accelerate: bool = True,
+    single_above: float = np.inf,
+) -> tuple[Point, list[float], str]:
+    """The point where `solve` ends, J on the way there, and why it ends."""
     if not np.isfinite(here.J):
         raise ValueError("the starting projection captures nothing of the data; choose another `init`.")
     history, reason = [here.J], f"max_iter={max_iter} was reached"
@@ -169,8 +186,7 @@ def solve(
         else:
             reason = "no further descent in working precision"
             break
-    converged = not reason.startswith("max_iter")
-    return SolverResult(here.W, here.centers, np.array(history), objective.stationarity(here), converged, reason)
+    return here, history, reason
 
 
 def _step(objective: Objective, here: Point, lengths: tuple[Array, Array] | None, single: bool) -> Point:

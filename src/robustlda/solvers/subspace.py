@@ -27,7 +27,7 @@ eigenproblem: `plan` decides, and `reweighted.solve` takes over.
 """
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -96,27 +96,21 @@ def solve(
     space = _Subspace(samples, min(plan.largest_subspace(m) + len(sums), samples.dim))
     for block in (W, sums.T, principal_directions(samples, m)):
         space.add(block)
-    settings: dict[str, Any] = {"loss": loss, "exponent": exponent}
     U, M = np.eye(space.k, m), sums / totals[:, None] @ space.Q
     history = [reweighted.Objective(space.inside(), loss, exponent).at(U, M).J]
     fall, reason = 1.0, f"max_iter={max_iter} was reached"
     while len(history) <= max_iter:
-        inside = space.inside()
-        inner = reweighted.solve(
+        inside = reweighted.Objective(space.inside(), loss, exponent)
+        point, _, _ = reweighted.descend(
             inside,
-            U,
-            centers=M,
+            inside.at(U, M),
             tol=max(0.1 * tol, min(1e-3, 0.1 * fall)),
             max_iter=_INNER,
-            single_above=plan.single_above(inside),
-            **settings,
+            single_above=plan.single_above(inside.samples),
         )
-        point = reweighted.Objective(inside, loss, exponent).at(inner.W, inner.centers)
         history.append(min(point.J, history[-1]))  # a change of basis may cost the last digit
         fall = (history[-2] - history[-1]) / point.J
-        whole = reweighted.Point(
-            space.Q @ inner.W, inner.centers @ space.Q.T, point.within, point.residual, point.N, point.g, point.J
-        )
+        whole = replace(point, W=space.Q @ point.W, centers=point.centers @ space.Q.T)
         if fall <= tol:
             reason = f"J changed by less than tol={tol:g}"
             break
@@ -124,14 +118,15 @@ def solve(
             rest = reweighted.solve(
                 samples,
                 whole.W,
+                loss,
                 centers=whole.centers,
                 tol=tol,
                 max_iter=max_iter - len(history) + 1,
                 single_above=plan.single_above(samples),
-                **settings,
+                exponent=exponent,
             )
             return _joined(history, rest)
-        U, M = _grow(space, objective, whole, inner.W, inverse, 1 if finish else 2)
+        U, M = _grow(space, objective, whole, point.W, inverse, 1 if finish else 2)
     converged = not reason.startswith("max_iter")
     return SolverResult(whole.W, whole.centers, np.array(history), objective.stationarity(whole), converged, reason)
 
@@ -151,9 +146,11 @@ def _grow(
     m, samples = U.shape[1], objective.samples
     surrogate = objective.surrogate(point)
     if space.k + blocks * m > plan.largest_subspace(m):
-        M = surrogate.centers @ space.Q
-        A = space.inside().gram(surrogate.w - surrogate.pull) - (M.T * surrogate.totals) @ M
-        keep = np.hstack([U, extension(U, eigen.smallest(A, 2 * m)[:, m:])])
+        # What else is worth keeping need not be known to more than a few digits.
+        A = space.inside().gram(surrogate.w - surrogate.pull, single=True)
+        M = (surrogate.centers @ space.Q).astype(A.dtype)
+        A -= (M.T * surrogate.totals.astype(A.dtype)) @ M
+        keep = np.hstack([U, extension(U, eigen.smallest(A, 2 * m)[:, m:].astype(float))])
         space.reduce(keep)
         U = np.eye(space.k, m)  # exactly: keepᵀU would double what U lacks in orthonormality at every restart
     block = point.W
