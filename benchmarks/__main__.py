@@ -1,4 +1,6 @@
-"""Run the benchmark: every case in a process of its own, with one BLAS thread, medians of repeats.
+"""Run the benchmark: every run in a process of its own, with one BLAS thread, medians of repeats.
+
+Competitors take turns, so that a machine that is slower for a while is so for all of them.
 
 Writes `benchmarks.csv` (a row per case), `curves.csv` (J against time), `roofline.csv`, and from them `curves.svg` and
 `report.html`. Rows of earlier runs that are not run again stay.
@@ -28,7 +30,7 @@ LIMITS = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
 Row = dict[str, str]
 
 
-def case(data: str, solver: str, folder: Path, repeats: int) -> Row:
+def case(data: str, solver: str, folder: Path) -> Row:
     """One competitor on one data set, measured in this process."""
     from benchmarks.datasets import DATA
     from benchmarks.objective import score
@@ -40,12 +42,13 @@ def case(data: str, solver: str, folder: Path, repeats: int) -> Row:
     if reason := SOLVERS[solver].skip(X):
         return {**row, "note": reason}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    seconds = []
-    for _ in range(repeats):
+    for _ in range(5):
         begin = time.perf_counter()
         components, iterations = SOLVERS[solver].run(X, y, LIMIT)
-        seconds.append(time.perf_counter() - begin)
-    row |= {"seconds": f"{median(seconds):.4f}", "iterations": str(iterations)}
+        seconds = time.perf_counter() - begin
+        if seconds > 1:
+            break  # a short run is repeated, so that what only the first one has to do is not measured
+    row |= {"seconds": f"{seconds:.4f}", "iterations": str(iterations)}
     row["peak_mb"] = str((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
     if components is not None:
         J, stationarity = score(X, y, components)
@@ -100,8 +103,16 @@ def main() -> None:
     names = list(DATA) if arguments.data == "all" else arguments.data.split(",")
     solvers = list(SOLVERS) if arguments.solvers == "all" else arguments.solvers.split(";")
     for data in names:
-        for solver in solvers:
-            (row,) = _in_own_process("case", data, solver, arguments)
+        runs: dict[str, list[Row]] = {solver: [] for solver in solvers}
+        for turn in range(arguments.repeats):
+            for solver, rows in runs.items():
+                rows += _in_own_process("case", data, solver, arguments)
+                print(
+                    f"run {turn + 1} of {arguments.repeats}: {data}, {solver}, {rows[-1].get('seconds', '–')} s",
+                    flush=True,
+                )
+        for rows in runs.values():
+            row = _middle(rows)
             print(", ".join(f"{name} {row[name]}" for name in FIELDS if row.get(name)), flush=True)
             _merge(out / "benchmarks.csv", FIELDS, [row], ("data", "solver"))
     for data in filter(None, arguments.curves.split(",")):
@@ -113,12 +124,18 @@ def main() -> None:
     write(out)
 
 
+def _middle(rows: list[Row]) -> Row:
+    """The run of median duration, or the reason why there is none."""
+    timed = sorted((row for row in rows if row.get("seconds")), key=lambda row: float(row["seconds"]))
+    return timed[(len(timed) - 1) // 2] if timed else rows[0]
+
+
 def _measure(what: str, data: str, solver: str, folder: Path, repeats: int) -> list[Row]:
     if what == "roofline":
         from benchmarks.roofline import measure
 
         return measure()
-    return [case(data, solver, folder, repeats)] if what == "case" else curve(data, solver, folder, repeats)
+    return [case(data, solver, folder)] if what == "case" else curve(data, solver, folder, repeats)
 
 
 def _in_own_process(what: str, data: str, solver: str, arguments: argparse.Namespace) -> list[Row]:

@@ -15,9 +15,10 @@ def write(out: Path) -> None:
     cases, curves, roofline = (read(out / f"{name}.csv") for name in ("benchmarks", "curves", "roofline"))
     blocks: list[Block] = [
         Text(
-            "One BLAS thread, medians, every case in a process of its own, all from the principal axes to a relative "
-            "change of 1e-6. *Textbook NumPy* is Algorithm 2 as one would write it down; *plain steps* are the same "
-            "steps with this package's kernels. J is computed afterwards by one function for all."
+            "One BLAS thread, medians, every run in a process of its own, competitors taking turns; from the principal "
+            "axes to a relative change of 1e-6 unless said otherwise. *Textbook NumPy* is Algorithm 2 as one would "
+            "write it down; *plain steps* are the same steps with this package's kernels. J is computed afterwards by "
+            "one function for all."
         )
     ]
     for title, field in (("Seconds for a whole fit", "seconds"), ("Iterations", "iterations"), ("Final J", "J")):
