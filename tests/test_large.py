@@ -255,15 +255,6 @@ def test_wide_sparse_data_start_and_go_on_with_one_factor(monkeypatch, precision
     assert_allclose(model.objective_path_[-1], plain.history[[0, -1]], rtol=1e-6)
 
 
-def test_a_long_way_down_from_the_principal_axes_points_to_the_other_start(monkeypatch):
-    monkeypatch.setattr(storage, "SMALL", 0)
-    X, labels = documents(n=300, d=2500)
-    with pytest.warns(ConvergenceWarning, match=r'Raise max_iter or tol, or start from init="trace_ratio"\.'):
-        RobustLDA(decision=None, max_iter=1).fit(X, labels)
-    with pytest.warns(ConvergenceWarning, match=r"Raise max_iter or tol\."):
-        RobustLDA(decision=None, max_iter=1, init="trace_ratio").fit(X, labels)
-
-
 @pytest.mark.parametrize("n", [1, 2, 5, 600, 601])
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-3), (float, 1e-10)])
 def test_a_packed_factor_solves(n, dtype, tolerance):

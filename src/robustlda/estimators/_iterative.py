@@ -86,16 +86,13 @@ class RatioProjection(DiscriminantProjection):
             )
         return m
 
-    def _remedy(self, samples: Samples) -> str:
-        return "Raise max_iter or tol"
-
     def _store(self, result: SolverResult, samples: Samples, center: Array) -> None:
         super()._store(result, samples, center)
         if not result.converged:
             warnings.warn(
                 f"{type(self).__name__} stopped after max_iter={self.max_iter} iterations, while the objective still "
                 f"changed by more than tol={self.tol:g} (relative gradient {result.stationarity:.1e}). "
-                f"{self._remedy(samples)}.",
+                "Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -45,8 +45,8 @@ class RobustLDA(RatioProjection):
     init : {"trace_ratio", "pca", "random", "best"} or array of shape (n_components, n_features), default="pca"
         Where to start. Several basins exist. The principal axes owe nothing to the labels, right or wrong, lead to a
         lower J on most data, and classify better with a rule that averages over a class; trace-ratio LDA starts where
-        the given labels are separated best, which suits nearest neighbours on clean labels, and converges sooner on
-        sparse data with more features than samples. "best" tries the three named starts and keeps the lowest J.
+        the given labels are separated best, which suits nearest neighbours on clean labels. "best" tries the three
+        named starts and keeps the lowest J.
     decision : {"noise_aware", "centroid", None}, default="noise_aware"
         Rule that predicts. "noise_aware" weighs clouds with latent true labels and a local rule in the projected
         space, and a linear rule on the features, by how well they foresee labels of which some are wrong, and
@@ -163,14 +163,7 @@ class RobustLDA(RatioProjection):
             raise ValueError(f"init={self.init!r} must be one of {names}, or an array.")
 
     def _least_shift(self) -> float:
-        return plan.LITTLE if self._tries_trace_ratio() else 1.0
-
-    def _tries_trace_ratio(self) -> bool:
-        return isinstance(self.init, str) and self.init in ("trace_ratio", "best")
-
-    def _remedy(self, samples: Samples) -> str:
-        other_start = samples.dim >= samples.n_samples and not self._tries_trace_ratio()
-        return super()._remedy(samples) + (', or start from init="trace_ratio"' if other_start else "")
+        return plan.LITTLE if isinstance(self.init, str) and self.init in ("trace_ratio", "best") else 1.0
 
     def _solve(self, samples: Samples, n_components: int) -> SolverResult:
         rng = check_random_state(self.random_state)
