@@ -5,6 +5,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from benchmarks.datasets import DATA
+from benchmarks.solvers import SOLVERS
 from robustlda.report.document import Block, Document, Heading, Picture, Table, Text, save, svg
 
 COLORS = {"robustlda": "#c0143c", "robustlda, plain steps": "#1f6fb2", "textbook NumPy": "#777777"}
@@ -37,14 +39,21 @@ def write(out: Path) -> None:
 
 
 def _table(cases: list[dict[str, str]], field: str) -> Table:
-    solvers = list(dict.fromkeys(row["solver"] for row in cases if row.get(field)))
+    solvers = [solver for solver in SOLVERS if any(row["solver"] == solver and row.get(field) for row in cases)]
     values = {(row["data"], row["solver"]): row for row in cases}
     lines = []
-    for data in dict.fromkeys(row["data"] for row in cases):
+    for data in (name for name in DATA if any(row["data"] == name for row in cases)):
         rows = [values.get((data, solver), {}) for solver in solvers]
         size = next(f"{row['n']} × {row['d']}" for row in cases if row["data"] == data)
-        lines.append([f"{data} ({size})", *(row.get(field) or row.get("note") or "–" for row in rows)])
+        lines.append([f"{data} ({size})", *(_shown(row, field) for row in rows)])
     return Table(["data", *solvers], lines)
+
+
+def _shown(row: dict[str, str], field: str) -> str:
+    if field == "seconds" and row.get(field):
+        seconds = float(row[field])
+        return f"{seconds:.3g}" if seconds < 100 else f"{seconds:.0f}"
+    return row.get(field) or row.get("note") or "–"
 
 
 def _figure(curves: list[dict[str, str]]) -> Figure:
