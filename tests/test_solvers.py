@@ -109,7 +109,7 @@ def test_every_exact_step_descends(problem, m, power):
         if here.N <= rounding:
             break
         surrogate = objective.surrogate(here)
-        W = eigh(objective.matrix(surrogate), subset_by_index=[0, m - 1])[1]
+        W = eigh(surrogate.matrix(objective.samples), subset_by_index=[0, m - 1])[1]
         there = objective.at(W, surrogate.centers)
         assert there.J <= here.J * (1 + 1e-9)
         here = there

@@ -178,10 +178,9 @@ class RobustLDA(RatioProjection):
 
     def _inverse(self, samples: Samples, start: str | Array, n_components: int) -> subspace.Inverse | None:
         """What finds trace-ratio LDA among directions of little scatter, and then goes on from there."""
-        at_hand = not plan.use_subspace(samples, n_components) or plan.finish_in_whole_space(samples)
-        if at_hand or not isinstance(start, str) or start != "trace_ratio":
-            return None
-        return subspace.inverse_scatter(samples, plan.LITTLE)
+        in_subspaces = plan.use_subspace(samples, n_components) and not plan.finish_in_whole_space(samples)
+        wanted = in_subspaces and isinstance(start, str) and start == "trace_ratio"
+        return subspace.inverse_scatter(samples, plan.LITTLE) if wanted else None
 
     def _descend(self, samples: Samples, W: Array, loss: Loss, inverse: subspace.Inverse | None) -> SolverResult:
         settings: dict[str, Any] = {"exponent": self.exponent, "tol": self.tol, "max_iter": self.max_iter}

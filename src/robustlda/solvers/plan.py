@@ -92,8 +92,8 @@ def factorise_inner_products(samples: Sizes, shift: float) -> bool:
     Where it takes single precision it also takes a minute, which pays only where directions of little scatter are
     sought.
     """
-    most = 20_000 if shift <= LITTLE or double_inner_products(samples) else 0
-    return samples.n_samples <= min(samples.dim, most)
+    affordable = samples.n_samples <= min(samples.dim, 20_000)
+    return affordable and (shift <= LITTLE or double_inner_products(samples))
 
 
 def double_inner_products(samples: Sizes) -> bool:

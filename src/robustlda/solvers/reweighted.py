@@ -57,6 +57,13 @@ class Surrogate:
     totals: Array
     centers: Array
 
+    def matrix(self, samples: Samples, *, single: bool = False) -> Array:
+        """A itself, on the samples it comes from, or in a subspace on coordinates of samples and centres in it."""
+        A = samples.gram(self.w - self.pull, single=single)
+        M = self.centers.astype(A.dtype)
+        A -= (M.T * self.totals.astype(A.dtype)) @ M
+        return A
+
 
 class Objective:
     """J of (1) on given samples, and its surrogates."""
@@ -91,13 +98,6 @@ class Objective:
         alive = totals > 0
         centers = np.where(alive[:, None], sums / np.where(alive, totals, 1)[:, None], point.centers)
         return Surrogate(w, point.N / (self.exponent * point.g) * D, totals, centers)
-
-    def matrix(self, surrogate: Surrogate, *, single: bool = False) -> Array:
-        """A itself."""
-        A = self.samples.gram(surrogate.w - surrogate.pull, single=single)
-        M = surrogate.centers.astype(A.dtype)
-        A -= (M.T * surrogate.totals.astype(A.dtype)) @ M
-        return A
 
     def apply(self, surrogate: Surrogate, V: Array) -> Array:
         """A·V in one pass, without A."""
@@ -191,7 +191,7 @@ def descend(
 
 def _step(objective: Objective, here: Point, lengths: tuple[Array, Array] | None, single: bool) -> Point:
     surrogate = objective.surrogate(here, lengths)
-    A = objective.matrix(surrogate, single=single)
+    A = surrogate.matrix(objective.samples, single=single)
     return objective.at(eigen.smallest(A, here.W.shape[1]), surrogate.centers)
 
 

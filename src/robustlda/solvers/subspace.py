@@ -147,10 +147,8 @@ def _grow(
     surrogate = objective.surrogate(point)
     if space.k + blocks * m > plan.largest_subspace(m):
         # What else is worth keeping need not be known to more than a few digits.
-        A = space.inside().gram(surrogate.w - surrogate.pull, single=True)
-        M = (surrogate.centers @ space.Q).astype(A.dtype)
-        A -= (M.T * surrogate.totals.astype(A.dtype)) @ M
-        keep = np.hstack([U, extension(U, eigen.smallest(A, 2 * m)[:, m:].astype(float))])
+        A = replace(surrogate, centers=surrogate.centers @ space.Q).matrix(space.inside(), single=True)
+        keep = np.hstack([U, extension(U, eigen.smallest(A, 2 * m)[:, m:])])
         space.reduce(keep)
         U = np.eye(space.k, m)  # exactly: keepᵀU would double what U lacks in orthonormality at every restart
     block = point.W
