@@ -4,12 +4,19 @@ import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from robustlda.samples import DenseSamples
+from robustlda.data import Weights, as_samples, as_store
+from robustlda.data.centering import mean
+from robustlda.data.store import Rows
+from robustlda.plan import Plan
+
+SPARSE = Plan(densify=0)
+"""The plan by which sparse rows stay sparse, however few they are."""
 
 
-def make_samples(X, labels, weight=None):
-    weight = np.ones(len(X)) if weight is None else weight
-    return DenseSamples(X, labels, weight, weight @ X / weight.sum(), labels.max() + 1)
+def make_samples(X, labels, weight=None, plan=None):
+    weight = np.ones(X.shape[0]) if weight is None else weight
+    store = as_store(X)
+    return as_samples(store, labels, Weights.of(weight), mean(Rows(store, 1000), weight), labels.max() + 1, plan)
 
 
 @st.composite

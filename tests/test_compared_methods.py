@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from robustlda.samples import graphs
 from scipy.linalg import eigh
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
@@ -15,7 +16,6 @@ from sklearn.preprocessing import StandardScaler
 from robustlda import DLE, MMC, RobustLDA, SupervisedLPP, TraceRatioLDA
 from robustlda.experiments import baselines
 from robustlda.linalg import principal_angles
-from robustlda.samples import graphs
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import softmax
 
-from robustlda.decision import centroid
+from robustlda.decision.centroid import fit_ellipses
 
 
 def classes(n=4000, m=4, seed=0):
@@ -16,32 +16,32 @@ def classes(n=4000, m=4, seed=0):
     return rng.normal(size=(n, m)) @ L.T + centers[labels], labels, centers, L @ L.T
 
 
-def test_centres_and_scatter_of_gaussian_classes_are_recovered():
+def test_centers_and_scatter_of_gaussian_classes_are_recovered():
     Z, labels, centers, covariance = classes(n=30_000)
-    rule = centroid.fit(Z, labels, np.ones(len(Z)), 3)
+    rule = fit_ellipses(Z, labels, np.ones(len(Z)), 3)
     assert_allclose(rule.centers, centers, atol=0.15)
     assert np.linalg.norm(rule.scatter * rule.unit**2 - covariance) < 0.05 * np.linalg.norm(covariance)
 
 
 def test_probabilities_of_gaussian_classes_are_calibrated():
     Z, labels, _, _ = classes(n=20_000)
-    rule = centroid.fit(Z[::2], labels[::2], np.ones(10_000), 3)
-    probability = softmax(rule.scores(None, Z[1::2]), axis=1)
+    rule = fit_ellipses(Z[::2], labels[::2], np.ones(10_000), 3)
+    probability = softmax(rule.log_density(Z[1::2]), axis=1)
     confidence, right = probability.max(axis=1), probability.argmax(axis=1) == labels[1::2]
     for low, high in [(0.4, 0.6), (0.6, 0.8), (0.8, 0.95), (0.95, 1.01)]:
         bin = (confidence >= low) & (confidence < high)
         assert abs(confidence[bin].mean() - right[bin].mean()) < 0.05
 
 
-def test_far_samples_move_neither_centres_nor_scatter():
+def test_far_samples_move_neither_centers_nor_scatter():
     Z, labels, _, _ = classes(n=600)
-    clean = centroid.fit(Z, labels, np.ones(600), 3)
+    clean = fit_ellipses(Z, labels, np.ones(600), 3)
     # One in thirty: the scatter of an M-estimator withstands a share of about one in m + ν.
     Z[:20] += 1e4
-    spoiled = centroid.fit(Z, labels, np.ones(600), 3)
-    assert_allclose(spoiled.centers, clean.centers, atol=0.5)
+    corrupted = fit_ellipses(Z, labels, np.ones(600), 3)
+    assert_allclose(corrupted.centers, clean.centers, atol=0.5)
     size = np.linalg.norm(clean.scatter * clean.unit**2)
-    assert np.linalg.norm(spoiled.scatter * spoiled.unit**2 - clean.scatter * clean.unit**2) < 0.5 * size
+    assert np.linalg.norm(corrupted.scatter * corrupted.unit**2 - clean.scatter * clean.unit**2) < 0.5 * size
 
 
 @pytest.mark.parametrize("n", [4, 6, 12])
@@ -49,7 +49,7 @@ def test_fewer_samples_than_components(n):
     rng = np.random.default_rng(0)
     labels = np.arange(n) % 2
     Z = rng.normal(size=(n, 10)) + 10 * labels[:, None]
-    rule = centroid.fit(Z, labels, np.ones(n), 2)
-    probability = softmax(rule.scores(None, Z), axis=1)
+    rule = fit_ellipses(Z, labels, np.ones(n), 2)
+    probability = softmax(rule.log_density(Z), axis=1)
     assert np.isfinite(probability).all()
     assert (probability.argmax(axis=1) == labels).all()

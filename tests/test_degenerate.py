@@ -188,7 +188,7 @@ OTHERS = [
     (DLE(2), "n_components=2 must be at most 1, the rank of the scatter between 2 classes"),
     (DLE(n_neighbors=0), "n_neighbors=0 must be a whole number"),
     (DLE(ridge=0), "ridge=0 must be a positive number"),
-    (MMC(5), "n_components=5 must be below the rank of the centred data, which is 5"),
+    (MMC(5), "n_components=5 must be below the rank of the centered data, which is 5"),
 ]
 
 
@@ -212,7 +212,7 @@ BAD = {
     "exponent type": ({"exponent": "two"}, {}, "exponent='two' must lie between 1 and 2"),
     "priors type": ({"priors": "uniform"}, {}, "priors='uniform' must be 2 numbers with sum 1"),
     "init scalar": ({"init": -1}, {}, r"init has shape \(\), but"),
-    "solver": ({"solver": "fast"}, {}, "solver='fast' must be 'auto' or 'plain'"),
+    "solver": ({"solver": "fast"}, {}, "solver='fast' must be one of 'auto', 'plain'"),
     "init shape": ({"n_components": 2, "init": np.eye(3)}, {}, r"init has shape \(3, 3\), but .* \(2, 5\)"),
     "init rank": ({"n_components": 2, "init": np.ones((2, 5))}, {}, "linearly dependent"),
     "decision": ({"decision": "best"}, {}, "decision='best' must be one of"),

@@ -4,17 +4,15 @@ import numpy as np
 import pytest
 import reference
 from numpy.testing import assert_allclose
+from problems import make_samples
 
 from robustlda.linalg import principal_angles
 from robustlda.losses import L12
-from robustlda.samples import DenseSamples
 from robustlda.solvers import reweighted, starts
 
 
 def samples_of(X, y, weight=None):
-    classes, labels = np.unique(y, return_inverse=True)
-    weight = np.ones(len(y)) if weight is None else weight
-    return DenseSamples(X, labels, weight, np.average(X, axis=0, weights=weight), len(classes))
+    return make_samples(X, np.unique(y, return_inverse=True)[1], weight)
 
 
 def row_space_basis(X):
@@ -31,12 +29,12 @@ def compare(X, y, W0, iterations):
     rows = (X - X.mean(axis=0)) @ basis
     epsilon = 1e-6 * np.sort((rows**2).sum(axis=1))[(len(rows) - 1) // 2]
     W, _, path, gap = reference.run(rows, y, np.linalg.qr(basis.T @ W0)[0], epsilon, iterations)
-    result = reweighted.solve(samples, samples.lower(W0), L12(), tol=0, max_iter=iterations, accelerate=False)
+    result = reweighted.solve(samples, samples.space.lower(W0), L12(), tol=0, max_iter=iterations, accelerate=False)
     assert_allclose(result.history, path[: len(result.history)], rtol=1e-6)
     assert (np.diff(result.history) <= 0).all()
     # Eigenvectors are determined to rounding over gap, and every iteration passes its error on.
     if gap > 1e-6:
-        assert principal_angles(samples.lift(result.W), basis @ W).max() < 1e-4
+        assert principal_angles(samples.space.lift(result.W), basis @ W).max() < 1e-4
     return gap
 
 
@@ -46,7 +44,7 @@ def test_same_path_and_subspace_as_the_paper(paper_data, name, start):
     X, y = paper_data(name)
     samples = samples_of(X, y)
     m = min(3 * samples.n_classes, samples.dim - 1)
-    W0 = samples.lift(starts.frame(start, samples, m, np.random.RandomState(0)))
+    W0 = samples.space.lift(starts.frame(start, samples, m, np.random.RandomState(0)))
     gap = compare(X, y, W0, iterations=8 if name == "orl" else 25)
     assert gap > 1e-6, "the comparison of subspaces has been passed over"
 
@@ -57,5 +55,5 @@ def test_same_path_and_subspace_on_random_data(n, d, m):
     y = rng.integers(0, 3, n)
     X = rng.normal(size=(n, d)) + 2 * rng.normal(size=(3, d))[y]
     samples = samples_of(X, y)
-    W0 = samples.lift(starts.frame("random", samples, m, np.random.RandomState(1)))
+    W0 = samples.space.lift(starts.frame("random", samples, m, np.random.RandomState(1)))
     compare(X, y, W0, iterations=15)

@@ -6,16 +6,17 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from problems import SPARSE, make_samples
 from scipy.sparse import csr_array, hstack
 from sklearn.exceptions import ConvergenceWarning
 
-import robustlda.samples as storage
 from robustlda import DLE, MMC, RobustLDA, SupervisedLPP, TraceRatioLDA
+from robustlda.data.space import UnreducedSpace
 from robustlda.estimators import _iterative
 from robustlda.linalg import PackedCholesky, extension, principal_angles
 from robustlda.losses import L12, Squared
-from robustlda.samples import DenseSamples, SparseSamples, dense
-from robustlda.solvers import eigen, plan, reweighted, starts, subspace, trace_ratio
+from robustlda.plan import Dimensions, Plan
+from robustlda.solvers import eigen, preconditioner, reweighted, starts, subspace, trace_ratio
 
 
 def make(n, d, c, seed=0, decay=0.97, gap=1.5):
@@ -43,14 +44,16 @@ def documents(n=3000, d=2500, c=6, seed=0):
     return csr_array(X + hstack([chosen, csr_array((n, d - 20 * c))])), labels
 
 
-def held(X, labels, kind=DenseSamples):
-    return kind(X, labels, np.ones(len(labels)), np.asarray(X.mean(axis=0)).ravel(), labels.max() + 1)
+def planned(model, plan):
+    """The estimator with another plan."""
+    model.plan = plan
+    return model
 
 
 @pytest.mark.parametrize("start", starts.NAMED)
 @pytest.mark.parametrize(("n", "d", "c", "m"), [(200, 12, 3, 4), (60, 40, 4, 8), (30, 80, 3, 9)])
 def test_acceleration_never_ends_higher_than_plain_steps(n, d, c, m, start):
-    samples = held(*make(n, d, c, decay=0.9))
+    samples = make_samples(*make(n, d, c, decay=0.9))
     W = starts.frame(start, samples, m, np.random.RandomState(0))
     plain = reweighted.solve(samples, W, L12(), tol=1e-9, max_iter=3000, accelerate=False)
     fast = reweighted.solve(samples, W, L12(), tol=1e-9, max_iter=3000)
@@ -60,14 +63,14 @@ def test_acceleration_never_ends_higher_than_plain_steps(n, d, c, m, start):
 
 
 def test_subspaces_descend_to_a_stationary_point_as_low_as_the_plain_one():
-    samples = held(*make(900, 700, 5, decay=0.99))
-    assert plan.use_subspace(samples, 15)
+    samples = make_samples(*make(900, 700, 5, decay=0.99))
+    assert samples.plan.use_subspace(samples, 15)
     W = starts.frame("trace_ratio", samples, 15, np.random.RandomState(0))
     plain = reweighted.solve(samples, W, L12(), tol=1e-8, max_iter=2000, accelerate=False)
     for finish in (True, False):
         result = subspace.solve(samples, W, L12(), tol=1e-8, max_iter=300, finish=finish)
         assert (np.diff(result.history) <= 0).all()
-        assert result.converged
+        assert result.stop.converged
         assert result.history[-1] <= plain.history[-1] * (1 + 1e-5)
         assert_allclose(result.W.T @ result.W, np.eye(15), atol=1e-9)
         assert result.n_iter < plain.n_iter
@@ -77,15 +80,16 @@ def test_a_subspace_that_is_already_right_is_left_alone():
     rng = np.random.default_rng(0)
     X = np.zeros((900, 700))  # nothing varies beyond the first six coordinates
     X[:, :6] = rng.normal(size=(900, 6)) * 10
-    samples, W = held(csr_array(X), np.arange(900) % 3, SparseSamples), np.eye(700, 3)
-    samples._basis, samples.dim = None, 700
+    samples = make_samples(csr_array(X), np.arange(900) % 3, plan=Plan(densify=0, gram_span=0))
+    assert samples.dim == 700
+    W = np.eye(700, 3)
     result = subspace.solve(samples, W, L12(), tol=0, max_iter=8, inverse=lambda R, w: R, finish=False)
     assert (np.diff(result.history) <= 0).all()
     assert_allclose(result.W[6:], 0, atol=1e-7)
 
 
 def test_trace_ratio_in_subspaces_reaches_the_global_optimum():
-    samples = held(*make(900, 700, 5, decay=0.99))
+    samples = make_samples(*make(900, 700, 5, decay=0.99))
     exact = trace_ratio.solve(samples, 15)
     assert_allclose(trace_ratio._solve_in_subspaces(samples, 15, 1e-10, 100).history[-1], exact.history[-1], rtol=1e-5)
 
@@ -101,14 +105,13 @@ def test_enlarging_keeps_a_basis_orthonormal_and_drops_what_adds_nothing():
 
 
 @pytest.mark.parametrize("kind", [RobustLDA, TraceRatioLDA, MMC, SupervisedLPP, DLE])
-def test_sparse_equals_dense(kind, monkeypatch):
+def test_sparse_equals_dense(kind):
     rng = np.random.default_rng(0)
     y = np.arange(120) % 3
     X = np.where(rng.random((120, 20)) < 0.3, rng.normal(size=(120, 20)) + 1 + y[:, None], 0)
     dense = kind(n_components=2).fit(X, y)
-    for small in (storage.SMALL, 0):
-        monkeypatch.setattr(storage, "SMALL", small)
-        sparse = kind(n_components=2).fit(csr_array(X), y)
+    for plan in (Plan(), SPARSE):
+        sparse = planned(kind(n_components=2), plan).fit(csr_array(X), y)
         frames = [np.linalg.qr(model.components_.T)[0] for model in (dense, sparse)]
         assert principal_angles(*frames).max() < 1e-6
         assert_allclose(sparse.transform(csr_array(X)), dense.transform(X), atol=1e-6)
@@ -133,7 +136,7 @@ def test_documents_are_never_made_dense(monkeypatch):
 @pytest.mark.parametrize("start", starts.NAMED)
 def test_more_terms_than_documents_stay_in_the_row_space(start):
     X, y = documents(n=900, d=6000)
-    samples = held(X, y, SparseSamples)
+    samples = make_samples(X, y, plan=SPARSE)
     W = starts.frame(start, samples, 12, np.random.RandomState(0))
     result = subspace.solve(samples, W, L12(), tol=1e-4, max_iter=30)
     basis = np.linalg.svd(X.toarray() - X.mean(axis=0), full_matrices=False)[2][:899].T
@@ -142,12 +145,11 @@ def test_more_terms_than_documents_stay_in_the_row_space(start):
 
 def test_squared_lengths_in_subspaces_are_the_trace_ratio():
     X, y = documents(n=1500, d=2100)
-    sparse, dense = held(X, y, SparseSamples), held(X.toarray(), y)
-    assert plan.use_subspace(sparse, 12)
-    assert not plan.finish_in_whole_space(sparse)
+    sparse, dense = make_samples(X, y, plan=SPARSE), make_samples(X.toarray(), y)
+    assert sparse.plan.only_subspaces(sparse, 12)
     ratio = trace_ratio.solve(sparse, 12, tol=1e-8).history[-1]
     W = trace_ratio.approximate(sparse, 12)
-    start = reweighted.Objective(dense, Squared()).start(dense.lower(sparse.lift(W)))
+    start = reweighted.Objective(dense, Squared()).start(dense.space.lower(sparse.space.lift(W)))
     assert ratio <= start.J * (1 + 1e-6)
 
 
@@ -165,23 +167,23 @@ def test_methods_that_need_a_matrix_of_features_say_so():
         (1024, 3329, 204, "gram"),
         (1024, 1440, 60, "subspace, then gram"),
         (1599, 8293, 195, "subspace, then gram"),
-        (3157, 9394, 90, "subspace, factorised"),
+        (3157, 9394, 90, "subspace, factorized"),
         (36093, 9394, 90, "subspace, through samples"),
         (61188, 18774, 60, "subspace, through samples from trace ratio"),
         (61188, 25000, 60, "subspace, matrix-free"),
     ],
 )
 def test_choice_of_form(dim, n, m, expected):
-    samples = plan._Sizes(dim, n)
+    plan, samples = Plan(), Dimensions(dim, n)
     form = "gram"
     if plan.use_subspace(samples, m):
         form = "subspace, matrix-free"
-        if plan.factorise_inner_products(samples, plan.LITTLE):
+        if plan.factorize_inner_products(samples, plan.little):
             form = "subspace, through samples from trace ratio"
-        if plan.factorise_inner_products(samples, plan.shift(samples)):
+        if plan.factorize_inner_products(samples, plan.shift(samples)):
             form = "subspace, through samples"
-        if plan.factorise_total_scatter(samples):
-            form = "subspace, factorised"
+        if plan.factorize_total_scatter(samples):
+            form = "subspace, factorized"
         if plan.finish_in_whole_space(samples):
             form = "subspace, then gram"
     assert form == expected
@@ -221,36 +223,38 @@ def test_memory_at_hand_is_a_plausible_number():
 
 def wide_documents():
     X, labels = documents(n=300, d=2500)
-    return held(X, labels, SparseSamples), held(X.toarray(), labels)
+    return make_samples(X, labels, plan=SPARSE), make_samples(X.toarray(), labels)
 
 
-def test_products_with_samples_agree_however_they_are_held():
+def test_products_with_samples_agree_however_they_are_stored():
     sparse, dense = wide_documents()
     Z = np.random.default_rng(0).normal(size=(300, 4))
     assert_allclose(sparse.inner_products(slice(20, 50)), dense.inner_products(slice(20, 50)), atol=1e-10)
-    assert_allclose(sparse.combine(Z), dense.lift(dense.combine(Z)), atol=1e-10)
-    assert_allclose(sparse.total_scatter, dense.lift(dense.lift(dense.total_scatter).T), atol=1e-9)
+    assert_allclose(sparse.combine(Z), dense.space.lift(dense.combine(Z)), atol=1e-10)
+    assert_allclose(sparse.total_scatter, dense.space.lift(dense.space.lift(dense.total_scatter).T), atol=1e-9)
 
 
 def test_the_inverse_through_the_samples_is_the_inverse_on_their_span():
     sparse, _ = wide_documents()
     w = np.random.default_rng(0).uniform(0.1, 5, 300)
     R = sparse.combine(np.random.default_rng(1).normal(size=(300, 3)))
-    found = subspace.inverse_scatter(sparse, 1e-4)(R, w)
+    found = preconditioner.inverse_scatter(sparse, 1e-4)(R, w)
     assert_allclose(sparse.apply(w, found), R, atol=1e-4 * np.abs(R).max())
 
 
 @pytest.mark.parametrize("precision", ["double", "single"])
 def test_wide_sparse_data_start_and_go_on_with_one_factor(monkeypatch, precision):
-    monkeypatch.setattr(storage, "SMALL", 0)
-    monkeypatch.setattr(plan, "double_inner_products", lambda samples: precision == "double")
-    made, packed = [], subspace.PackedCholesky
-    monkeypatch.setattr(subspace, "PackedCholesky", lambda *args, **kw: made.append(kw["dtype"]) or packed(*args, **kw))
+    plan = Plan(densify=0, factor_samples_double=10_000 if precision == "double" else 0)
+    made, packed = [], preconditioner.PackedCholesky
+    monkeypatch.setattr(
+        preconditioner, "PackedCholesky", lambda *args, **kw: made.append(kw["dtype"]) or packed(*args, **kw)
+    )
     X, labels = documents(n=300, d=2500)
-    model = RobustLDA(init="trace_ratio", decision=None, leverage="free", tol=1e-7).fit(X, labels)
+    model = RobustLDA(init="trace_ratio", decision=None, leverage="free", tol=1e-7)
+    planned(model, plan).fit(X, labels)
     assert made == [float if precision == "double" else np.float32]
-    dense = held(X.toarray(), labels)
-    W, centers = dense.lower(model.components_.T), dense.lower((model.class_centers_ - model.center_).T).T
+    dense = make_samples(X.toarray(), labels)
+    W, centers = dense.space.lower(model.components_.T), dense.space.lower((model.class_centers_ - model.center_).T).T
     plain = reweighted.solve(dense, W, L12(), centers=centers, tol=1e-7, accelerate=False)
     assert_allclose(model.objective_path_[-1], plain.history[[0, -1]], rtol=1e-6)
 
@@ -275,16 +279,16 @@ def test_wide_sparse_data_reach_the_plain_minimum():
     sparse, dense = wide_documents()
     W = starts.frame("pca", dense, 18, np.random.RandomState(0))
     plain = reweighted.solve(dense, W, L12(), tol=1e-7, max_iter=2000, accelerate=False)
-    fast = subspace.solve(sparse, dense.lift(W), L12(), tol=1e-7)
+    fast = subspace.solve(sparse, dense.space.lift(W), L12(), tol=1e-7)
     assert (np.diff(fast.history) <= 0).all()
     assert fast.n_iter < plain.n_iter
     assert fast.history[-1] <= plain.history[-1] * (1 + 1e-4)
     assert_allclose(fast.W.T @ fast.W, np.eye(18), atol=1e-9)
-    assert_allclose(dense.lift(dense.lower(fast.W)), fast.W, atol=1e-6)
+    assert_allclose(dense.space.lift(dense.space.lower(fast.W)), fast.W, atol=1e-6)
 
 
 def test_single_precision_in_early_steps_costs_nothing_in_the_end():
-    samples = held(*make(600, 200, 5, decay=0.98))
+    samples = make_samples(*make(600, 200, 5, decay=0.98))
     W = starts.frame("pca", samples, 15, np.random.RandomState(0))
     double = reweighted.solve(samples, W, L12(), tol=1e-9)
     mixed = reweighted.solve(samples, W, L12(), tol=1e-9, single_above=1e-4)
@@ -303,16 +307,14 @@ def test_a_table_of_doubtful_rank_is_told_from_a_sound_one():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 8)) * 10.0 ** np.arange(-4, 4)
     labels = np.arange(100) % 2
-    assert held(X, labels).dim == 8
-    assert held(np.hstack([X, X[:, :3] @ rng.normal(size=(3, 1))]), labels).dim == 8
+    assert make_samples(X, labels).dim == 8
+    assert make_samples(np.hstack([X, X[:, :3] @ rng.normal(size=(3, 1))]), labels).dim == 8
 
 
 @pytest.mark.parametrize("offset", [0.0, 10.0, 1e6])
-def test_large_tables_are_centred_exactly_wherever_they_lie(monkeypatch, offset):
-    monkeypatch.setattr(dense, "_BLOCK", 1000)
+def test_large_tables_are_centered_exactly_wherever_they_lie(offset):
     X, labels = make(400, 20, 4)
-    far, near = held(X + offset, labels), held(X - X.mean(axis=0), labels)
-    assert (far._late_center is None) == (offset == 1e6)
+    far, near = make_samples(X + offset, labels, plan=Plan(block=1000)), make_samples(X - X.mean(axis=0), labels)
     W = starts.frame("pca", near, 5, np.random.RandomState(0))
     s, M = np.random.default_rng(0).normal(size=400), np.zeros((4, 20))
     assert_allclose(far.lengths(W, M), near.lengths(W, M), rtol=1e-7)
@@ -320,40 +322,40 @@ def test_large_tables_are_centred_exactly_wherever_they_lie(monkeypatch, offset)
     assert_allclose(far.apply(s, W), near.apply(s, W), atol=1e-6)
 
 
-def test_memory_mapped_rows_are_read_in_place(tmp_path, monkeypatch):
-    monkeypatch.setattr(dense, "_BLOCK", 1 << 18)
+def test_memory_mapped_rows_are_read_block_by_block(tmp_path):
     X, labels = make(60_000, 100, 4)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    model = planned(RobustLDA(decision=None), Plan(block=1 << 18))
     tracemalloc.start()
-    model = RobustLDA(decision=None).fit(mapped, labels)
+    model.fit(mapped, labels)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 0.7 * X.nbytes
-    assert_allclose(model.components_, RobustLDA(decision=None).fit(X, labels).components_, atol=1e-12)
+    assert peak < 0.5 * X.nbytes
+    in_memory = RobustLDA(decision=None).fit(X, labels)
+    assert_allclose(model.components_, in_memory.components_, atol=1e-9)
+    assert_allclose(model.transform(mapped), in_memory.transform(X), atol=1e-8)
 
 
 def test_directions_in_which_no_sample_varies_are_never_found(monkeypatch):
     """They cost nothing, so a solver that could would take them; rounding errors are enough to lead there."""
-    monkeypatch.setattr(storage, "SMALL", 0)
-    monkeypatch.setattr(storage.sparse, "_FEW", 0)
-    monkeypatch.setattr(plan, "finish_in_whole_space", lambda samples: False)
+    plan = Plan(densify=0, gram_span=0, whole_space_dim=0)
     rng = np.random.default_rng(0)
     y = np.arange(900) % 3
     X = scattered(rng, 900, 520, 0.05).toarray()
     X[:, 0], X[:, 3] = X[:, 1] + X[:, 2], 0
-    centred, X = X - X.mean(axis=0), csr_array(X)
-    samples = storage.hold(X, y, np.ones(900), np.asarray(X.mean(axis=0)).ravel(), 3)
-    null = samples._null
+    centered, X = X - X.mean(axis=0), csr_array(X)
+    samples = make_samples(X, y, plan=plan)
+    null = samples.space.null
     assert null.shape == (520, 2)
-    assert np.abs(centred @ null).max() < 1e-9
+    assert np.abs(centered @ null).max() < 1e-9
     V = rng.normal(size=(520, 4))
-    assert_allclose(samples.lower(V), V - null @ (null.T @ V), atol=1e-12)
+    assert_allclose(samples.space.lower(V), V - null @ (null.T @ V), atol=1e-12)
 
     def shortest():
-        W = TraceRatioLDA(n_components=9, decision=None).fit(X, y).components_.T
-        return np.linalg.norm(centred @ W, axis=0).min()
+        model = planned(TraceRatioLDA(n_components=9, decision=None), plan).fit(X, y)
+        return np.linalg.norm(centered @ model.components_.T, axis=0).min()
 
     assert shortest() > 1e-2
-    monkeypatch.setattr(SparseSamples, "within_span", lambda self, V: V)
+    monkeypatch.setattr(UnreducedSpace, "within_span", lambda self, V: V)
     assert shortest() < 1e-4

@@ -4,17 +4,20 @@ import warnings
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import csr_array
+from numpy.testing import assert_allclose
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from robustlda import RobustLDA
+from robustlda.data import Weights
 from robustlda.datasets.contaminate import flip_into_next_class, flip_labels, gross_rows
-from robustlda.decision import latent, noise_aware, ridge
-from robustlda.linalg import principal_angles, weighted_medians
-from robustlda.samples.center import nearness
+from robustlda.decision import clouds as cloud_rule
+from robustlda.decision import committee, ridge
+from robustlda.decision import label_noise as noise
+from robustlda.estimators._base import fit_decision
+from robustlda.linalg import principal_angles, typical_square, weighted_medians
+from robustlda.plan import Plan
 
 
 def table(load, seed=0):
@@ -34,28 +37,67 @@ def clouds(n=300, c=3, d=5, gap=4.0, seed=0):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_scores_without_a_sample_are_those_of_a_fit_without_it(weighted):
     X, y = clouds(n=30, gap=1.0)
-    weight = np.random.default_rng(1).uniform(0.5, 2, 30) if weighted else np.ones(30)
+    weight = np.random.default_rng(1).uniform(0.5, 3, 30) if weighted else np.ones(30)
     Y = np.eye(3)[y]
-    for penalty, solution in zip(ridge.PENALTIES, ridge.Regression(X, weight).solutions(Y), strict=True):
+    regression = ridge.Regression(X, Weights.of(weight))
+    for penalty, solution in zip(ridge.PENALTIES, regression.solutions(Y), strict=True):
         mean = weight @ X / weight.sum()
         size = penalty * np.linalg.eigvalsh(((X - mean).T * weight) @ (X - mean)).mean()
         for left_out in (0, 7):
-            rest = np.arange(30) != left_out
-            w = weight[rest]
-            f, t = w @ X[rest] / w.sum(), w @ Y[rest] / w.sum()
-            F = X[rest] - f
-            B = np.linalg.solve((F.T * w) @ F + size * np.eye(5), (F.T * w) @ (Y[rest] - t))
+            w = weight.copy()
+            w[left_out] = max(0, w[left_out] - 1)  # of a sample that stands for several, one goes
+            f, t = w @ X / w.sum(), w @ Y / w.sum()
+            F = X - f
+            B = np.linalg.solve((F.T * w) @ F + size * np.eye(5), (F.T * w) @ (Y - t))
             assert_allclose(solution.held_out[left_out], (X[left_out] - f) @ B + t, atol=1e-9)
 
 
-def test_folds_hide_a_sample_from_the_clouds_that_judge_it():
+@pytest.mark.parametrize("settings", committee.CLOUDS, ids=["sharp", "soft"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+def test_clouds_without_a_sample_are_near_a_fit_without_it(load, weighted, settings):
+    X, y = load(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    y, _ = flip_labels(y, 0.2, np.random.default_rng(0))
+    weight = np.random.default_rng(1).integers(1, 4, len(y)).astype(float) if weighted else np.ones(len(y))
+
+    def fit(w):
+        keep = w > 0
+        return cloud_rule.fit(X[keep], y[keep], Weights.of(w[keep]), 3, settings)
+
+    found, held_out = fit(weight)
+    some = np.arange(0, len(y), 5)
+    refitted = np.array([fit(weight - np.eye(len(y))[j])[0].probabilities(X[j : j + 1])[0] for j in some])
+    error, optimism = np.abs(held_out[some] - refitted), np.abs(found.probabilities(X)[some] - refitted)
+    assert error.mean() < 0.5 * optimism.mean()
+    assert error.max() < 0.1
+
+
+def test_a_sample_is_hidden_from_the_clouds_that_judge_it():
     X, y = clouds(n=60, c=2, gap=0.0)
-    honest = noise_aware._by_folds(X, y, np.ones(60), 2, noise_aware._CLOUDS[0])
-    peeking = latent.fit(X, y, np.ones(60), 2, noise_aware._CLOUDS[0]).probabilities(X)
+    found, honest = cloud_rule.fit(X, y, Weights.of(np.ones(60)), 2, committee.CLOUDS[0])
     rows = np.arange(60)
-    # Labels of two classes that do not differ cannot be foreseen; a rule that has seen them pretends to.
+    # Labels of two classes that do not differ cannot be predicted; a rule that has seen them pretends to.
     assert abs(honest[rows, y].mean() - 0.5) < 0.08
-    assert peeking[rows, y].mean() > 0.55
+    assert found.probabilities(X)[rows, y].mean() > 0.55
+
+
+def test_a_class_without_its_only_sample_is_not_there():
+    X, y = clouds(n=30, c=2)
+    X, y = np.vstack([X, X.mean(axis=0) + 40]), np.append(y, 2)
+    _, held_out = cloud_rule.fit(X, y, Weights.of(np.ones(31)), 3, committee.CLOUDS[0])
+    assert held_out[30, 2] < 0.05
+    assert_allclose(held_out.sum(axis=1), 1)
+
+
+def test_landmarks_lie_where_samples_lie_and_are_none():
+    X, y = clouds(n=400)
+    found, _ = cloud_rule.fit(X, y, Weights.of(np.ones(400)), 3, committee.CLOUDS[0])
+    points = found.draw(np.random.default_rng(0).normal(size=(3000, 5)))
+    assert_allclose(points.mean(axis=0), X.mean(axis=0), atol=0.3)
+    assert_allclose(np.cov(points.T), np.cov(X.T), atol=0.15 * np.trace(np.cov(X.T)))
+    nearest = np.sqrt(((points[:, None] - X) ** 2).sum(axis=2)).min()
+    assert nearest > 1e-3
 
 
 # The judgement
@@ -73,7 +115,7 @@ def noisy_problem(T, n=4000, seed=0):
 
 TRANSITIONS = {
     "clean": np.eye(4),
-    "uniform": noise_aware._uniform(0.3, 4),
+    "uniform": noise.uniform_transition(0.3, 4),
     "next": np.array([[0.6, 0.4, 0, 0], [0, 1, 0, 0], [0, 0, 0.6, 0.4], [0, 0, 0, 1.0]]),
 }
 
@@ -82,10 +124,10 @@ TRANSITIONS = {
 def test_flips_and_the_better_rule_are_found(kind):
     T = TRANSITIONS[kind]
     P, given, wrong = noisy_problem(T)
-    verdict = noise_aware.judge(noise_aware._doubtful(P), given, np.ones(len(given)))
-    assert_allclose(verdict.transition, T, atol=0.06)
-    assert abs(verdict.noise_rate - wrong.mean()) < 0.03
-    assert verdict.shares[0] > 0.95
+    found = noise.fit_label_noise(noise.floored(P), given, np.ones(len(given)))
+    assert_allclose(found.transition, T, atol=0.06)
+    assert abs(found.noise_rate - wrong.mean()) < 0.03
+    assert found.shares[0] > 0.95
 
 
 def test_classes_that_overlap_are_not_taken_for_wrong_labels():
@@ -93,34 +135,34 @@ def test_classes_that_overlap_are_not_taken_for_wrong_labels():
     rng = np.random.default_rng(0)
     true = np.arange(3000) % 3
     seen = np.where(true > 0, rng.integers(1, 3, 3000), true)
-    P = noise_aware._doubtful(np.eye(3)[seen])[None]  # a rule that is too sure of what it cannot know
-    verdict = noise_aware.judge(P, true, np.ones(3000))
-    assert_allclose(verdict.transition, noise_aware._uniform(1 / 3, 3), atol=0.05)
+    P = noise.floored(np.eye(3)[seen])[None]  # a rule that is too sure of what it cannot know
+    found = noise.fit_label_noise(P, true, np.ones(3000))
+    assert_allclose(found.transition, noise.uniform_transition(1 / 3, 3), atol=0.05)
     # What goes one way only is kept where it is.
-    assert_allclose(noise_aware.beyond_overlap(TRANSITIONS["next"]), TRANSITIONS["next"], atol=1e-12)
-    rows = noise_aware.beyond_overlap(np.full((4, 4), 0.25))
+    assert_allclose(noise.discount_overlap(TRANSITIONS["next"]), TRANSITIONS["next"], atol=1e-12)
+    rows = noise.discount_overlap(np.full((4, 4), 0.25))
     assert_allclose(rows.sum(axis=1), 1)
     assert rows.min() > 0
 
 
-def test_wrong_labels_are_found_with_more_features_than_samples(monkeypatch):
+def test_wrong_labels_are_found_with_more_features_than_samples():
     """There the projection puts every sample with the class it was given, and only principal axes know better."""
     rng = np.random.default_rng(0)
     y = np.arange(240) % 3
     X = rng.normal(size=(240, 1000)) + 0.15 * rng.normal(size=(3, 1000))[y]
     given, wrong = flip_labels(y, 0.1, rng)
 
-    def precision():
+    def precision(plan):
         model = RobustLDA()
-        beliefs = model._fit(X, given)
+        model.plan = plan
+        beliefs = fit_decision(model, X, given).beliefs
         suspicious = np.argsort(beliefs[np.arange(240), given])[:24]
         return wrong[suspicious].mean(), model.noise_rate_
 
-    found, rate = precision()
+    found, rate = precision(Plan())
     assert found > 0.9
     assert abs(rate - 0.1) < 0.04
-    monkeypatch.setattr(noise_aware.plan, "learns_by_heart", lambda samples, n_distinct: False)
-    found, rate = precision()
+    found, rate = precision(Plan(samples_per_dim=0))  # the projection is trusted
     assert found < 0.9
     assert rate < 0.02
 
@@ -128,12 +170,12 @@ def test_wrong_labels_are_found_with_more_features_than_samples(monkeypatch):
 def test_likelihood_never_falls():
     rng = np.random.default_rng(0)
     for seed in range(20):
-        P, given, _ = noisy_problem(noise_aware._uniform(0.4, 3), n=60, seed=seed)
+        P, given, _ = noisy_problem(noise.uniform_transition(0.4, 3), n=60, seed=seed)
         weight = rng.uniform(0.2, 3, 60)
-        path = noise_aware.judge(noise_aware._doubtful(P), given, weight).likelihood
+        path = noise.fit_label_noise(noise.floored(P), given, weight).likelihood
         assert (np.diff(path) >= -1e-9).all()
         rows = np.arange(60)
-        _, path = noise_aware._uniform_rate(noise_aware._doubtful(P[0])[rows, given][None], weight, 3)
+        _, path = noise.uniform_rate(noise.floored(P[0])[rows, given][None], weight, 3)
         assert (np.diff(path) >= -1e-9).all()
 
 
@@ -141,10 +183,10 @@ def test_flip_rate_of_one_rule_is_the_best_one():
     rng = np.random.default_rng(0)
     for c in (2, 5):
         p, weight = rng.uniform(0, 1, 50), rng.uniform(0.5, 2, 50)
-        doubtful = (1 - noise_aware._DOUBT) * p + noise_aware._DOUBT / c
+        floored = (1 - noise.PROB_FLOOR) * p + noise.PROB_FLOOR / c
         rates = np.linspace(0, 0.95 * (c - 1) / c, 2000)[:, None]
-        grid = np.log((1 - rates) * doubtful + rates / (c - 1) * (1 - doubtful)) @ weight
-        assert_allclose(noise_aware._best_likelihood(p, weight, c), grid.max(), rtol=1e-5)
+        grid = np.log((1 - rates) * floored + rates / (c - 1) * (1 - floored)) @ weight
+        assert_allclose(noise.best_likelihood(p, weight, c), grid.max(), rtol=1e-5)
 
 
 # The classifier
@@ -220,40 +262,21 @@ def test_priors_move_the_boundary():
     assert (RobustLDA(priors=[1.0, 0.0]).fit(X, y).predict(X) == 0).all()
 
 
-def test_many_samples_are_learned_from_some_of_them(monkeypatch):
+def test_many_samples_are_learned_from_some_of_them():
     X, X_test, y, y_test = table(load_digits)
-    weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
-    monkeypatch.setattr(noise_aware, "_MOST", 400)
-    chosen, w, place, total = noise_aware._distinct(X, y, weight, 10)
-    assert total == len(np.unique(np.column_stack([X, y]), axis=0))
-    assert_array_equal(chosen[place[chosen]], chosen)
-    assert (place < 0).sum() == len(y) - len(chosen)
-    assert 380 <= len(chosen) <= 420
-    assert_allclose(np.bincount(y[chosen], w), np.bincount(y, weight))
     model = RobustLDA()
-    beliefs = model._fit(X, y)
+    model.plan = Plan(max_samples=400)
+    beliefs = fit_decision(model, X, y).beliefs
     assert model.score(X_test, y_test) > 0.93
     assert_allclose(beliefs.sum(axis=1), 1)
     assert beliefs[np.arange(len(y)), y].mean() > 0.97
 
 
-def test_sparse_rows_are_judged_like_dense_ones(monkeypatch):
-    import robustlda.samples as storage
-
-    X, y = load_digits(return_X_y=True)
-    y, _ = flip_labels(y, 0.2, np.random.default_rng(0))
-    dense = RobustLDA().fit(X, y)
-    monkeypatch.setattr(storage, "SMALL", 0)
-    sparse = RobustLDA().fit(csr_array(X), y)
-    assert abs(sparse.noise_rate_ - dense.noise_rate_) < 0.02
-    assert (sparse.predict(csr_array(X)) == dense.predict(X)).mean() > 0.97
-
-
-def test_features_beyond_what_can_be_factorised_go_through_their_principal_directions(monkeypatch):
+def test_features_beyond_what_can_be_factorized_go_through_their_principal_directions():
     X, X_test, y, y_test = table(load_digits)
-    monkeypatch.setattr(noise_aware.plan, "learn_in_whole_space", lambda samples: False)
-    monkeypatch.setattr(noise_aware.plan, "principal_subspace", lambda samples: 40)
-    assert RobustLDA().fit(X, y).score(X_test, y_test) > 0.95
+    model = RobustLDA()
+    model.plan = Plan(linear_rule_dim=0, linear_rule_directions=40)
+    assert model.fit(X, y).score(X_test, y_test) > 0.95
 
 
 # Far samples
@@ -266,9 +289,9 @@ def test_one_far_sample_turns_neither_projection_nor_decision(decision, distance
     clean = RobustLDA(decision=decision).fit(X, y)
     far = X.copy()
     far[0] = distance * np.random.default_rng(0).normal(size=X.shape[1])
-    spoiled = RobustLDA(decision=decision).fit(far, y)
-    assert principal_angles(clean.components_.T, spoiled.components_.T).max() < 0.3
-    assert (clean.predict(X_test) == spoiled.predict(X_test)).mean() > 0.98
+    corrupted = RobustLDA(decision=decision).fit(far, y)
+    assert principal_angles(clean.components_.T, corrupted.components_.T).max() < 0.3
+    assert (clean.predict(X_test) == corrupted.predict(X_test)).mean() > 0.98
     # Without the bound it turns at least one direction to itself.
     free = RobustLDA(decision=decision, leverage="free").fit(far, y)
     assert principal_angles(clean.components_.T, free.components_.T).max() > 0.8
@@ -277,23 +300,19 @@ def test_one_far_sample_turns_neither_projection_nor_decision(decision, distance
 @pytest.mark.parametrize("load", [load_wine, load_digits, load_breast_cancer])
 def test_a_tenth_of_gross_rows_costs_little(load):
     X, X_test, y, y_test = table(load)
-    spoiled, _ = gross_rows(X, 0.1, np.random.default_rng(0))
-    assert RobustLDA().fit(spoiled, y).score(X_test, y_test) > RobustLDA().fit(X, y).score(X_test, y_test) - 0.03
+    corrupted, _ = gross_rows(X, 0.1, np.random.default_rng(0))
+    assert RobustLDA().fit(corrupted, y).score(X_test, y_test) > RobustLDA().fit(X, y).score(X_test, y_test) - 0.03
 
 
-def test_nearness_of_sparse_rows_is_that_of_dense_ones():
-    X, y = clouds(n=100)
-    X[3] *= 50
-    X[np.abs(X) < 1] = 0
-    weight = np.random.default_rng(0).uniform(0.5, 2, 100)
-    dense = nearness(X, y, weight, 3)
-    assert_allclose(nearness(csr_array(X), y, weight, 3), dense, rtol=1e-9)
-    assert dense[3] < 1e-3
-    assert np.median(dense) == 1
-
-
-def test_nearness_leaves_identical_samples_alone():
-    assert_array_equal(nearness(np.ones((4, 2)), np.array([0, 0, 1, 1]), np.ones(4), 2), np.ones(4))
+def test_typical_length_of_samples_most_of_which_coincide():
+    ones = np.ones(100)
+    lengths = np.random.default_rng(0).uniform(1, 2, 100)
+    assert typical_square(lengths, ones) == np.sort(lengths)[49]
+    few = np.repeat([0.0, 1.0], [80, 20])
+    assert typical_square(few, ones) == 1
+    assert_allclose(typical_square(few + 1e-12 * lengths, ones), 1)
+    assert_allclose(typical_square(np.repeat([0.0, 1.0], [99, 1]), ones), 0.01)
+    assert typical_square(np.zeros(100), ones) == 1
 
 
 def test_weighted_medians_are_those_of_repeated_rows():

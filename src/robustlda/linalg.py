@@ -21,7 +21,7 @@ def principal_angles(U: Array, V: Array) -> Array:
     return np.where(cosines**2 < 0.5, np.arccos(np.clip(cosines, 0, 1)), np.arcsin(np.clip(sines, 0, 1)))
 
 
-def orthonormalise(V: Array) -> Array:
+def orthonormalize(V: Array) -> Array:
     """Orthonormal basis of the span of V's columns; a ValueError if they are dependent."""
     Q, R = np.linalg.qr(V)
     lengths = np.abs(np.diag(R))
@@ -56,11 +56,28 @@ def fix_signs(components: Array) -> Array:
     return components * signs[:, None]
 
 
-def weighted_median(values: Array, weight: Array) -> float:
-    """Smallest value with at least half of the weight at or below it."""
+def weighted_quantile(values: Array, weight: Array, share: float) -> float:
+    """Smallest value with at least that share of the weight at or below it."""
     order = np.argsort(values, kind="stable")
     cumulative = np.cumsum(weight[order])
-    return float(values[order[np.searchsorted(cumulative, cumulative[-1] / 2)]])
+    return float(values[order[np.searchsorted(cumulative, share * cumulative[-1])]])
+
+
+def weighted_median(values: Array, weight: Array) -> float:
+    """Smallest value with at least half of the weight at or below it."""
+    return weighted_quantile(values, weight, 0.5)
+
+
+def typical_square(squared_lengths: Array, weight: Array) -> float:
+    """Median squared length, which outliers do not stretch, or a longer one where most samples all but coincide.
+
+    In a table of few distinct rows more than half of the lengths may vanish, or would but for rounding; then it is the
+    squared length that one in ten exceeds, the mean where not even one in ten does, and 1 where all are alike.
+    """
+    median, tenth = (weighted_quantile(squared_lengths, weight, share) for share in (0.5, 0.9))
+    if median > 1e-4 * tenth:
+        return median
+    return tenth or float(weight @ squared_lengths / weight.sum()) or 1.0
 
 
 def weighted_medians(V: Array, weight: Array) -> Array:
@@ -87,10 +104,10 @@ class PackedCholesky:
 
     def __init__(self, rows: Callable[[slice], Array], n: int, shift: float, *, dtype: npt.DTypeLike) -> None:
         self._n, self._dtype = n, np.dtype(dtype)
-        factorise, self._solve = get_lapack_funcs(("pftrf", "pftrs"), dtype=self._dtype)
+        factorize, self._solve = get_lapack_funcs(("pftrf", "pftrs"), dtype=self._dtype)
         while True:
             packed = _packed(rows, n, shift, self._dtype)
-            self._factor, info = factorise(n, packed.ravel(order="F"), uplo="L", overwrite_a=True)
+            self._factor, info = factorize(n, packed.ravel(order="F"), uplo="L", overwrite_a=True)
             if info == 0:
                 return
             shift *= 10  # K is singular to more digits than it has

@@ -2,7 +2,7 @@
 
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import narwhals as nw
 import numpy as np
@@ -12,6 +12,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from robustlda.audit import farness
+from robustlda.decision.rule import Distances, FittedDecision, Measuring, centered_blocks
+from robustlda.estimators._base import fit_decision
 from robustlda.estimators.robust import RobustLDA
 from robustlda.linalg import Array
 
@@ -53,6 +55,10 @@ class LabelAudit(BaseEstimator):
         Share of a class that is nearer to its centre than this sample is to that of its given class.
     farness_any_ : ndarray of shape (n_samples,)
         The same for the nearest class, and for what lies outside of the projection.
+    outlyingness_ : ndarray of shape (n_samples,)
+        The robust z-value behind `farness_any_`.
+    plane_ : ndarray of shape (n_samples, 2)
+        Coordinates in which the classes differ most, to draw the samples.
     finding_ : ndarray of shape (n_samples,)
         "mislabelled", "outlying" (far from every class, whatever its label), or "" for neither.
     rank_ : ndarray of shape (n_samples,)
@@ -91,8 +97,8 @@ class LabelAudit(BaseEstimator):
     noise_interval_: tuple[float, float]
     transition_: Array
     confusion_: Array
-    _plane: Array
-    _beyond: Array
+    plane_: Array
+    outlyingness_: Array
     _frame_kind: Any
 
     def __init__(
@@ -136,7 +142,7 @@ class LabelAudit(BaseEstimator):
             raise ValueError(
                 f"Each of the {len(y)} samples has a label of its own; an audit needs several samples of a class."
             )
-        beliefs = np.asarray(model._fit(X, y))
+        beliefs = _beliefs(fit_decision(model, X, y))
         rates: list[float] = []
         if self.n_resamples:
             resampled, rates = self._resampled(model, X, y)
@@ -165,7 +171,7 @@ class LabelAudit(BaseEstimator):
         self.rank_[self._order()] = np.arange(1, n + 1)
         self.finding_ = np.full(n, "", dtype="<U11")
         self.finding_[self.flags()] = "mislabelled"
-        self.finding_[self._beyond > OUTLYING] = "outlying"
+        self.finding_[self.outlyingness_ > OUTLYING] = "outlying"
         return self
 
     def _resampled(self, model: RobustLDA, X: Any, y: Any) -> tuple[Array, list[float]]:
@@ -174,18 +180,19 @@ class LabelAudit(BaseEstimator):
         beliefs, rates = np.zeros((len(y), len(model.classes_))), []
         for _ in range(self.n_resamples):
             again = clone(model)
-            beliefs += np.asarray(again._fit(X, y, rng.exponential(size=len(y)))) / self.n_resamples
+            beliefs += _beliefs(fit_decision(again, X, y, rng.exponential(size=len(y)))) / self.n_resamples
             rates.append(again.noise_rate_)
         return beliefs, rates
 
     def _measure_distances(self, X: Any, labels: Array, believed: Array) -> None:
-        squared, outside, plane = self.estimator_._distances(X)
-        self._plane = plane
-        own = squared[np.arange(len(labels)), labels]
-        z = farness.standardised(squared, own[believed])
-        self._beyond = np.maximum(z.min(axis=1), farness.standardised(outside, outside[believed]))
+        found = _distances(self.estimator_, X)
+        self.plane_ = found.plane
+        own = found.squared[np.arange(len(labels)), labels]
+        z = farness.standardised(found.squared, own[believed])
+        outside = farness.standardised(found.outside, found.outside[believed])
+        self.outlyingness_ = np.maximum(z.min(axis=1), outside)
         self.farness_ = farness.probability(z[np.arange(len(labels)), labels])
-        self.farness_any_ = farness.probability(self._beyond)
+        self.farness_any_ = farness.probability(self.outlyingness_)
 
     def _order(self) -> Array:
         """Rows from the most to the least suspicious; among equals, the farther from their class first."""
@@ -228,7 +235,7 @@ class LabelAudit(BaseEstimator):
             False for outliers.
         """
         flags = self.flags(max_false_alarm)
-        return np.where(flags, self.suggested_, self.given_), self._beyond <= OUTLYING
+        return np.where(flags, self.suggested_, self.given_), self.outlyingness_ <= OUTLYING
 
     def to_frame(self) -> Any:
         """One row per sample, most suspicious first: the kind of DataFrame that was given, or an Arrow table."""
@@ -263,6 +270,18 @@ class LabelAudit(BaseEstimator):
 
         check_is_fitted(self)
         audit_page.write(self, Path(path), title=title, images=images)
+
+
+def _beliefs(decision: FittedDecision | None) -> Array:
+    assert decision is not None
+    assert decision.beliefs is not None
+    return decision.beliefs
+
+
+def _distances(model: RobustLDA, X: Any) -> Distances:
+    """How far all samples are from every class, block by block."""
+    rule, store = cast(Measuring, model.rule_), model.validated_store(X)
+    return Distances.joined([rule.measure(block.read()) for block in centered_blocks(store, model.center_, model.plan)])
 
 
 def _check_share(share: float) -> None:

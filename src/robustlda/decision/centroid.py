@@ -1,4 +1,4 @@
-"""Robust class centres with one shared scatter: the discriminant rule in the projected space.
+"""Robust class centers with one shared scatter: the discriminant rule in the projected space.
 
 Class i is taken to be an elliptical cloud around z̄_i with a scatter Σ common to all classes. Both are the
 maximum-likelihood estimate of a Student-t distribution with ν degrees of freedom, found by reweighting,
@@ -6,10 +6,10 @@ maximum-likelihood estimate of a Student-t distribution with ν degrees of freed
     u_j = (ν + m) / (ν + δ_j²),   δ_j² = (z_j − z̄_{y_j})ᵀ Σ⁻¹ (z_j − z̄_{y_j}),
     z̄_i = Σ_{j∈i} ω_j u_j z_j / Σ_{j∈i} ω_j u_j,   Σ = Σ_j ω_j u_j (z_j − z̄)(z_j − z̄)ᵀ / n,
 
-so that a far sample counts little, in the centre of its class and in the scatter of all. Σ is shrunk towards a
+so that a far sample counts little, in the center of its class and in the scatter of all. Σ is shrunk towards a
 multiple of the identity by the oracle-approximating rule of [CWEH10]_, which keeps it invertible when there are
 fewer samples than components, and scaled so that half of the samples lie within the median Mahalanobis
-distance of a Gaussian. Prediction is the Gaussian rule with those centres, that scatter and the class priors:
+distance of a Gaussian. Prediction is the Gaussian rule with those centers, that scatter and the class priors:
 linear in z, with probabilities.
 
 .. [CWEH10] Chen, Wiesel, Eldar, Hero, "Shrinkage algorithms for MMSE covariance estimation", IEEE Transactions
@@ -17,50 +17,68 @@ linear in z, with probabilities.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.stats import chi2
 
+from robustlda.data.samples import CenteredBlock
+from robustlda.decision.rule import FittedDecision, Training
 from robustlda.linalg import Array, weighted_median, weighted_medians
 
 
 @dataclass(frozen=True)
-class CentroidRule:
-    """Centres (c × m), shared scatter (m × m, in squared units) and priors (c) in the projected space."""
+class Ellipses:
+    """Centers (c × m) and the shared scatter (m × m, in squared units)."""
 
     centers: Array
     scatter: Array
-    priors: Array
     unit: float
 
-    def scores(self, X: Any, Z: Array) -> Array:
-        """Logarithm of prior times density for every class, up to a term common to all; X itself is not needed."""
+    def log_density(self, Z: Array) -> Array:
+        """Logarithm of the density of every class, up to a term common to all."""
         centers = self.centers / self.unit
         directions = cho_solve(cho_factor(self.scatter), centers.T)
+        return Z / self.unit @ directions - 0.5 * np.einsum("ij,ji->i", centers, directions)
+
+
+@dataclass(frozen=True)
+class CentroidRule:
+    """Ellipses in the space of the rows of `axes`, and priors."""
+
+    axes: Array
+    ellipses: Ellipses
+    priors: Array
+
+    @classmethod
+    def fit(cls, training: Training) -> FittedDecision:
+        """The rule in the projection."""
+        samples, axes = training.samples, training.components
+        Z = samples.project_features(axes.T)
+        ellipses = fit_ellipses(Z, samples.labels, samples.weight, samples.n_classes)
+        shares = np.bincount(samples.labels, samples.weight, samples.n_classes) / samples.weight.sum()
+        return FittedDecision(cls(axes, ellipses, shares if training.priors is None else training.priors))
+
+    def scores(self, rows: CenteredBlock) -> Array:
         with np.errstate(divide="ignore"):  # a prior of zero means: never
-            offset = np.log(self.priors) - 0.5 * np.einsum("ij,ji->i", centers, directions)
-        return Z / self.unit @ directions + offset
+            return self.ellipses.log_density(rows.times(self.axes.T)) + np.log(self.priors)
 
 
-def fit(
+def fit_ellipses(
     Z: Array,
     labels: Array,
     weight: Array,
     n_classes: int,
-    priors: Array | None = None,
     *,
     degrees: float = 5.0,
     max_iter: int = 100,
     tol: float = 1e-6,
-) -> CentroidRule:
-    """Centres and scatter of the projected samples Z by reweighting, starting from the class means."""
+) -> Ellipses:
+    """Centers and scatter of the projected samples Z by reweighting, starting from the class means."""
     # Fourth powers of Z follow, so its unit must be its own size.
     unit = float(np.abs(Z).max()) or 1.0
     Z = Z.astype(float) / unit
     n, m = weight.sum(), Z.shape[1]
-    shares = np.bincount(labels, weight, n_classes) / n
     # Where classes collapse to points, a thousandth of the usual spread stands for "close".
     spread = ((Z - weighted_medians(Z, weight)) ** 2).sum(axis=1)
     floor = 1e-6 * (weighted_median(spread, weight) or float(weight @ spread) / n) / m or 1.0
@@ -75,7 +93,7 @@ def fit(
         if np.linalg.norm(scatter - previous) <= tol * np.linalg.norm(scatter):
             break
     scatter *= _consistency(squared, weight, m)
-    return CentroidRule(centers * unit, scatter, shares if priors is None else priors, unit)
+    return Ellipses(centers * unit, scatter, unit)
 
 
 def _class_means(Z: Array, labels: Array, weight: Array, n_classes: int) -> Array:

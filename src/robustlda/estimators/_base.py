@@ -3,27 +3,26 @@
 W is `components_.T`, here and everywhere: the columns of W in formulas are the rows of `components_` in code.
 """
 
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags, check_array
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from robustlda.decision import centroid, noise_aware
+from robustlda.data import Samples, Store, Weights, as_samples
+from robustlda.data.centering import CENTERS
+from robustlda.data.store import Rows
+from robustlda.decision import RULES, FittedDecision, Rule, Training
+from robustlda.decision.rule import score_rows
+from robustlda.estimators import _validation as validation
 from robustlda.linalg import Array, fix_signs
-from robustlda.samples import Samples, hold
-from robustlda.samples import center as center_of
-from robustlda.samples.center import CENTERS
-from robustlda.solvers._result import SolverResult
+from robustlda.plan import Plan
+from robustlda.solvers.result import SolverResult
 
-_DTYPES = (np.float64, np.float32)
 _LARGEST_MATRIX = 10_000
-DECISIONS = ("noise_aware", "centroid", None)
 
 
 def _decides(estimator: "DiscriminantProjection") -> bool:
@@ -35,21 +34,25 @@ def _decides(estimator: "DiscriminantProjection") -> bool:
 
 
 class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator):
-    """Base of the estimators: a subclass says what W is in `_solve`, and how many columns it has by default."""
+    """Base of the estimators: a subclass says what W is in `_solve`, and how many columns it has by default.
+
+    `plan` holds all thresholds of the computation; tests and benchmarks give an estimator another one.
+    """
 
     n_components: int | None
     decision: str | None
     priors: Any
     center: str = "mean"
-    _rule: centroid.CentroidRule | noise_aware.NoiseAwareRule
+    plan: Plan = Plan()
+    rule_: Rule
     _needs_matrix = True  # of features × features, in `_solve`
 
     def _solve(self, samples: Samples, n_components: int) -> SolverResult:
         raise NotImplementedError
 
-    def _trust(self, X: Any, labels: Array, weight: Array) -> Array | float:
-        """What the weight of each sample is multiplied by."""
-        return 1.0
+    def _trust(self, rows: Rows, labels: Array, weight: Array) -> Array:
+        """What a sample may contribute to the projection, as a factor of its weight."""
+        return np.ones(len(labels))
 
     def _default_components(self, n_classes: int) -> int:
         return n_classes - 1
@@ -57,16 +60,17 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
     def _most_components(self, samples: Samples) -> tuple[int, str]:
         """The largest dimension that may be asked for, and why."""
         rank = samples.rank
-        return max(rank - 1, 1), f"be below the rank of the centred data, which is {rank}, to leave a choice"
+        return max(rank - 1, 1), f"be below the rank of the centered data, which is {rank}, to leave a choice"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the projection, and the class model in it.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training samples: an array, a DataFrame of any kind, or a sparse matrix, which is not made
-            dense unless that takes less than 32 MB.
+        X : {array-like, sparse matrix, memory-mapped array} of shape (n_samples, n_features)
+            Training samples: an array, a DataFrame of any kind, a sparse matrix, which is not made dense unless that
+            takes less than 32 MB, or a memory-mapped array, which is read block by block. How they are stored does
+            not change the answer.
         y : array-like of shape (n_samples,)
             Class labels of any type, right or wrong.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -76,58 +80,27 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         -------
         self : object
         """
-        self._fit(X, y, sample_weight)
+        fit_decision(self, X, y, sample_weight)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Array | None:
-        """Fit; what the noise-aware rule believes about the training labels, which the model does not keep."""
-        self._check_parameters()
-        X, labels, weight = self._check_data(X, y, sample_weight)
-        weight = weight * self._trust(X, labels, weight)
-        center = CENTERS[self.center](X, weight)
-        samples = hold(X, labels, weight, center, len(self.classes_))
-        self._check_spread(samples)
-        m = self._dimension(samples)
-        result = self._solve(samples, m)
-        self._store(result, samples, center)
-        return None if self.decision is None else self._fit_rule(X, samples)
-
-    def _fit_rule(self, X: Array, samples: Samples) -> Array | None:
-        priors = None if self.priors is None else np.asarray(self.priors, float)
-        beliefs = None
-        if self.decision == "centroid":
-            self._rule = centroid.fit(self._project(X), samples.labels, samples.weight, samples.n_classes, priors)
-        else:
-            self._rule, beliefs = noise_aware.fit(X, self.components_, samples, self.center_, priors)
-            self.noise_rate_ = self._rule.noise_rate
-            self.transition_ = self._rule.transition
-            self.likelihood_path_ = self._rule.likelihood
-        self.priors_ = self._rule.priors
-        return beliefs
-
     def _check_parameters(self) -> None:
-        if self.n_components is not None and not _is_whole(self.n_components):
-            raise ValueError(f"n_components={self.n_components!r} must be a whole number of at least 1, or None.")
-        if self.decision not in DECISIONS:
-            raise ValueError(f"decision={self.decision!r} must be one of {', '.join(map(repr, DECISIONS))}.")
-        if self.center not in CENTERS:
-            raise ValueError(f"center={self.center!r} must be one of {', '.join(map(repr, CENTERS))}.")
+        validation.check_whole("n_components", self.n_components, none=True)
+        validation.check_choice("decision", self.decision, (*RULES, None))
+        validation.check_choice("center", self.center, CENTERS)
 
-    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_DTYPES, ensure_min_samples=2)
-        check_classification_targets(y)
-        _check_size(X)
-        weight = np.ones(len(y)) if sample_weight is None else _checked_weight(sample_weight, len(y))
+    def _check_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[Store, Array, Array]:
+        """Rows, class indices and weights of the samples that count."""
+        store, y = validation.validated_training(self, X, y, self.plan)
+        weight = np.ones(len(y)) if sample_weight is None else validation.checked_weight(sample_weight, len(y))
         if not weight.all():
-            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+            counts = np.flatnonzero(weight)
+            store, y, weight = store.take(counts), y[counts], weight[counts]
         self.classes_, labels = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least 2 classes, but y holds only one class: {self.classes_[0]}."
             )
-        if self.priors is not None:
-            _check_priors(self.priors, len(self.classes_))
-        return X, labels, weight
+        return store, labels, weight
 
     def _check_spread(self, samples: Samples) -> None:
         if self._needs_matrix and samples.dim > _LARGEST_MATRIX:
@@ -151,33 +124,32 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
             )
         return int(self.n_components)
 
-    def _store(self, result: SolverResult, samples: Samples, center: Array) -> None:
+    def _keep(self, result: SolverResult, samples: Samples, center: Array) -> None:
+        """Fitted attributes of the projection."""
         dtype = center.dtype
-        self.components_ = fix_signs(samples.lift(result.W).T).astype(dtype)
+        self.components_ = fix_signs(samples.space.lift(result.W).T).astype(dtype)
         self.center_ = center
-        self.class_centers_ = (center + samples.lift(result.centers.T).T).astype(dtype)
+        self.class_centers_ = (center + samples.space.lift(result.centers.T).T).astype(dtype)
         self.objective_path_ = result.history
         self.stationarity_ = result.stationarity
-        self.stop_reason_ = result.reason
+        self.stop_reason_ = result.stop.reason
         self.n_iter_ = max(1, result.n_iter)
         self._n_features_out = len(self.components_)
 
-    def _project(self, X: Array) -> Array:
-        # The offset is taken after the product: one small vector instead of a centred copy of X.
-        return X @ self.components_.T - self.center_ @ self.components_.T
-
-    def _coordinates(self, X: Array) -> Array:
-        """What the decision sees: the projection, unless the rule has axes of its own."""
-        if isinstance(self._rule, centroid.CentroidRule):
-            return self._project(X)
-        return X @ self._rule.axes.T - self.center_ @ self._rule.axes.T
+    def _keep_decision(self, decision: FittedDecision) -> None:
+        """Fitted attributes of the decision."""
+        self.rule_, self.priors_ = decision.rule, decision.rule.priors
+        if decision.label_noise is not None:
+            self.noise_rate_ = decision.label_noise.noise_rate
+            self.transition_ = decision.label_noise.transition
+            self.likelihood_path_ = decision.label_noise.likelihood
 
     def transform(self, X: Any) -> Any:
-        """Coordinates of the centred samples in the projection.
+        """Coordinates of the centered samples in the projection.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, memory-mapped array} of shape (n_samples, n_features)
             Samples.
 
         Returns
@@ -185,26 +157,18 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         Z : ndarray or DataFrame of shape (n_samples, n_components)
         """
         check_is_fitted(self)
-        return self._project(validate_data(self, X, accept_sparse="csr", dtype=_DTYPES, reset=False))
+        rows = Rows(self.validated_store(X), self.plan.block_rows(self.n_features_in_))
+        # The offset is taken after the product: one small vector instead of a centered copy of X.
+        offset = self.center_ @ self.components_.T
+        return rows.collect(lambda part, block: (block.times(self.components_.T) - offset,))[0]
 
-    def _distances(self, X: Any) -> tuple[Array, Array, Array]:
-        """Squared distances of samples from every class in the space of the rules, and from that space itself.
-
-        Third, their coordinates in the plane in which the classes differ most.
-        """
-        X = validate_data(self, X, accept_sparse="csr", dtype=_DTYPES, reset=False)
-        Z = self._coordinates(X).astype(float)
-        lengths = center_of.squared_distances(X, self.center_.astype(float))
-        outside = lengths - np.einsum("ij,ij->i", Z, Z)
-        # Where the projection is the whole space, only rounding errors are left.
-        outside = np.where(outside > 1e-9 * lengths, outside, 0)
-        assert isinstance(self._rule, noise_aware.NoiseAwareRule)
-        return self._rule.distances(Z), outside, self._rule.plane(Z)
+    def validated_store(self, X: Any) -> Store:
+        """Rows that the fitted model can be asked about."""
+        return validation.validated_store(self, X, self.plan)
 
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=_DTYPES, reset=False)
-        return self._rule.scores(X, self._coordinates(X))
+        return score_rows(self.rule_, self.validated_store(X), self.center_, self.plan)
 
     @available_if(_decides)
     def predict(self, X: Any) -> Array:
@@ -238,37 +202,20 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         return tags
 
 
-def _check_size(X: Array) -> None:
-    """Squares of the data, and squares of those, must be numbers."""
-    limit = 1e15 if X.dtype == np.float32 else 1e75
-    peak = max(X.max(), -X.min())
-    if peak > limit or 0 < peak < 1 / limit:
-        raise ValueError(
-            f"The largest number in X is {peak:.1e}, outside of {1 / limit:.0e} to {limit:.0e}, where {X.dtype} "
-            "arithmetic is safe. Change the units, for example with StandardScaler."
-        )
-
-
-def _checked_weight(sample_weight: Any, n: int) -> Array:
-    weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
-    if weight.shape != (n,):
-        raise ValueError(f"sample_weight has shape {weight.shape}, but there are {n} samples: give one number each.")
-    if weight.min() < 0:
-        raise ValueError(f"sample_weight holds {weight.min():g}; a weight must not be negative.")
-    if not weight.any():
-        raise ValueError("All sample weights are zero; at least two classes need a positive weight.")
-    return weight
-
-
-def _is_whole(value: Any) -> bool:
-    """Whether the value is a whole number of at least 1; True is not meant as one."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
-
-
-def _check_priors(priors: Any, n_classes: int) -> None:
-    try:
-        priors = np.asarray(priors, float)
-    except (TypeError, ValueError):
-        raise ValueError(f"priors={priors!r} must be {n_classes} numbers with sum 1, or None.") from None
-    if priors.shape != (n_classes,) or (priors < 0).any() or not np.isclose(priors.sum(), 1):
-        raise ValueError(f"priors must be {n_classes} non-negative numbers with sum 1, one for each class.")
+def fit_decision(model: DiscriminantProjection, X: Any, y: Any, sample_weight: Any = None) -> FittedDecision | None:
+    """Fit the model; what its rule believes about the training labels is returned, as the model does not keep it."""
+    model._check_parameters()
+    store, labels, weight = model._check_training(X, y, sample_weight)
+    c, plan = len(model.classes_), model.plan
+    priors = None if model.priors is None else validation.checked_priors(model.priors, c)
+    rows = Rows(store, plan.block_rows(store.shape[1]))
+    weights = Weights.of(weight, model._trust(rows, labels, weight))
+    center = CENTERS[model.center](rows, weights.trusted)
+    samples = as_samples(store, labels, weights, center, c, plan)
+    model._check_spread(samples)
+    model._keep(model._solve(samples, model._dimension(samples)), samples, center)
+    if model.decision is None:
+        return None
+    decision = RULES[model.decision].fit(Training(samples, model.components_, store, center, priors))
+    model._keep_decision(decision)
+    return decision

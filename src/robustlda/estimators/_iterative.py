@@ -2,19 +2,18 @@
 
 import os
 import warnings
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 
-from robustlda.estimators._base import DiscriminantProjection, _is_whole
+from robustlda.data import Samples, Store
+from robustlda.data.store import is_sparse
+from robustlda.estimators import _validation as validation
+from robustlda.estimators._base import DiscriminantProjection
 from robustlda.linalg import Array
-from robustlda.samples import SMALL, Samples
-from robustlda.solvers import plan
-from robustlda.solvers._result import SolverResult
+from robustlda.solvers.result import SolverResult
 
 
 class RatioProjection(DiscriminantProjection):
@@ -28,8 +27,8 @@ class RatioProjection(DiscriminantProjection):
         return 3 * n_classes
 
     def _least_shift(self) -> float:
-        """What `plan` has to know of the directions that will be sought."""
-        return plan.LITTLE
+        """What the plan has to know of the directions that will be sought."""
+        return self.plan.little
 
     def estimate_memory(self, X: Any, y: Any = None) -> int:
         """Bytes that `fit` will need beside X, to within a factor of two.
@@ -49,30 +48,29 @@ class RatioProjection(DiscriminantProjection):
         n, d = X.shape
         classes = 10 if y is None else len(np.unique(np.asarray(y)))
         m = self.n_components or min(self._default_components(classes), n - 1, d)
-        sparse = issparse(X) and n * d > SMALL
+        sparse = is_sparse(X) and not self.plan.densifies(n, d)
         itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
-        projection = plan.memory(n, d, m, itemsize=itemsize, sparse=sparse, shift=self._least_shift())
+        shift = self._least_shift()
+        projection = self.plan.projection_memory(n, d, m, itemsize=itemsize, sparse=sparse, shift=shift)
         if self.decision != "noise_aware":
             return projection
-        return max(projection, plan.memory_of_noise_aware_rule(n, d, classes, sparse=sparse))
+        return max(projection, self.plan.committee_memory(n, d, classes, sparse=sparse))
 
-    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
-        X, labels, weight = super()._check_data(X, y, sample_weight)
-        needed, free = self.estimate_memory(X, labels), available_memory()
+    def _check_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[Store, Array, Array]:
+        store, labels, weight = super()._check_training(X, y, sample_weight)
+        needed, free = self.estimate_memory(store, labels), available_memory()
         if needed > free:
+            n, d = store.shape
             raise MemoryError(
-                f"Fitting {X.shape[0]} samples of {X.shape[1]} features takes about {needed / 1e9:.1f} GB beside the "
-                f"data, but {free / 1e9:.1f} GB are free. Use fewer components, float32 data or a reduction such as "
-                "TruncatedSVD."
+                f"Fitting {n} samples of {d} features takes about {needed / 1e9:.1f} GB beside the data, but "
+                f"{free / 1e9:.1f} GB are free. Use fewer components, float32 data or a reduction such as TruncatedSVD."
             )
-        return X, labels, weight
+        return store, labels, weight
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not _is_whole(self.max_iter):
-            raise ValueError(f"max_iter={self.max_iter!r} must be a whole number of at least 1.")
-        if not (isinstance(self.tol, Real) and self.tol >= 0):
-            raise ValueError(f"tol={self.tol!r} must be a number of at least 0.")
+        validation.check_whole("max_iter", self.max_iter)
+        validation.check_number("tol", self.tol, "a number of at least 0")
 
     def _dimension(self, samples: Samples) -> int:
         m, c, n = super()._dimension(samples), samples.n_classes, len(samples.labels)
@@ -82,19 +80,19 @@ class RatioProjection(DiscriminantProjection):
                 "every training class collapses to a point (null-space LDA). "
                 f"Use n_components={c} or more, or fewer features, for a projection that does not overfit.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return m
 
-    def _store(self, result: SolverResult, samples: Samples, center: Array) -> None:
-        super()._store(result, samples, center)
-        if not result.converged:
+    def _keep(self, result: SolverResult, samples: Samples, center: Array) -> None:
+        super()._keep(result, samples, center)
+        if not result.stop.converged:
             warnings.warn(
                 f"{type(self).__name__} stopped after max_iter={self.max_iter} iterations, while the objective still "
                 f"changed by more than tol={self.tol:g} (relative gradient {result.stationarity:.1e}). "
                 "Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
 

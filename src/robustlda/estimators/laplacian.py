@@ -1,12 +1,12 @@
 """Discriminant projections from graphs between samples."""
 
-from numbers import Real
 from typing import Any, Self
 
-from robustlda.estimators._base import DiscriminantProjection, _is_whole
-from robustlda.samples import Samples
+from robustlda.data import Samples
+from robustlda.estimators import _validation as validation
+from robustlda.estimators._base import DiscriminantProjection
 from robustlda.solvers import laplacian
-from robustlda.solvers._result import SolverResult
+from robustlda.solvers.result import SolverResult
 
 GRAPHS = ("heat", "binary", "balanced")
 
@@ -86,10 +86,8 @@ class SupervisedLPP(DiscriminantProjection):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.graph not in GRAPHS:
-            raise ValueError(f"graph={self.graph!r} must be one of {', '.join(map(repr, GRAPHS))}.")
-        if not (isinstance(self.ridge, Real) and self.ridge >= 0):
-            raise ValueError(f"ridge={self.ridge!r} must be a number of at least 0, for example 1e-3.")
+        validation.check_choice("graph", self.graph, GRAPHS)
+        validation.check_number("ridge", self.ridge, "a number of at least 0, for example 1e-3")
 
     def _most_components(self, samples: Samples) -> tuple[int, str]:
         return super()._most_components(samples) if self.graph == "heat" else _between_class_bound(samples)
@@ -186,10 +184,8 @@ class DLE(DiscriminantProjection):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not _is_whole(self.n_neighbors):
-            raise ValueError(f"n_neighbors={self.n_neighbors!r} must be a whole number of at least 1.")
-        if not (isinstance(self.ridge, Real) and self.ridge > 0):
-            raise ValueError(f"ridge={self.ridge!r} must be a positive number, for example 1e-3.")
+        validation.check_whole("n_neighbors", self.n_neighbors)
+        validation.check_number("ridge", self.ridge, "a positive number, for example 1e-3", strict=True)
 
     def _most_components(self, samples: Samples) -> tuple[int, str]:
         return _between_class_bound(samples)

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from robustlda.data import Samples
 from robustlda.estimators._base import DiscriminantProjection
-from robustlda.samples import Samples
 from robustlda.solvers import margin
-from robustlda.solvers._result import SolverResult
+from robustlda.solvers.result import SolverResult
 
 
 class MMC(DiscriminantProjection):

@@ -7,13 +7,15 @@ import numpy as np
 from sklearn.utils import check_array, check_random_state
 
 from robustlda import losses
+from robustlda.data import Samples
+from robustlda.data.centering import leverage_weights
+from robustlda.data.store import Rows
+from robustlda.estimators import _validation as validation
 from robustlda.estimators._iterative import RatioProjection
 from robustlda.linalg import Array
 from robustlda.losses import Loss
-from robustlda.samples import Samples
-from robustlda.samples.center import nearness
-from robustlda.solvers import plan, reweighted, starts, subspace
-from robustlda.solvers._result import SolverResult
+from robustlda.solvers import robust_lda, starts
+from robustlda.solvers.result import SolverResult
 
 
 class RobustLDA(RatioProjection):
@@ -49,7 +51,7 @@ class RobustLDA(RatioProjection):
         named starts and keeps the lowest J.
     decision : {"noise_aware", "centroid", None}, default="noise_aware"
         Rule that predicts. "noise_aware" weighs clouds with latent true labels and a local rule in the projected
-        space, and a linear rule on the features, by how well they foresee labels of which some are wrong, and
+        space, and a linear rule on the features, by how well they predict labels of which some are wrong, and
         estimates how many are; with more dimensions than a fifth of the samples, where a projection has learnt all
         labels by heart, clouds and local rule work along principal axes instead. "centroid" has robust class centres
         with one shared scatter, in the projected space alone. None leaves a pure transformer.
@@ -143,8 +145,10 @@ class RobustLDA(RatioProjection):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _trust(self, X: Any, labels: Array, weight: Array) -> Array | float:
-        return nearness(X, labels, weight, len(self.classes_)) if self.leverage == "bounded" else 1.0
+    def _trust(self, rows: Rows, labels: Array, weight: Array) -> Array:
+        if self.leverage == "free":
+            return super()._trust(rows, labels, weight)
+        return leverage_weights(rows, labels, weight, len(self.classes_))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -154,45 +158,26 @@ class RobustLDA(RatioProjection):
                 f"exponent={self.exponent!r} must lie between 1 and {most:g} with loss={self.loss!r}; "
                 "beyond, J may rise."
             )
-        if self.leverage not in ("bounded", "free"):
-            raise ValueError(f"leverage={self.leverage!r} must be 'bounded' or 'free'.")
-        if self.solver not in ("auto", "plain"):
-            raise ValueError(f"solver={self.solver!r} must be 'auto' or 'plain'.")
-        if isinstance(self.init, str) and self.init not in (*starts.NAMED, "best"):
-            names = ", ".join(map(repr, (*starts.NAMED, "best")))
-            raise ValueError(f"init={self.init!r} must be one of {names}, or an array.")
+        validation.check_choice("leverage", self.leverage, ("bounded", "free"))
+        validation.check_choice("solver", self.solver, ("auto", "plain"))
+        if isinstance(self.init, str):
+            validation.check_choice("init", self.init, (*starts.NAMED, "best"), ", or an array")
+
+    def _begin(self) -> tuple[robust_lda.Start, ...]:
+        """Starts to try, arrays not yet checked."""
+        return starts.NAMED if isinstance(self.init, str) and self.init == "best" else (self.init,)
 
     def _least_shift(self) -> float:
-        return plan.LITTLE if isinstance(self.init, str) and self.init in ("trace_ratio", "best") else 1.0
+        return robust_lda.least_shift(self.plan, self._begin())
 
     def _solve(self, samples: Samples, n_components: int) -> SolverResult:
-        rng = check_random_state(self.random_state)
-        loss = losses.resolve(self.loss)
-        begin = starts.NAMED if isinstance(self.init, str) and self.init == "best" else (self._start(n_components),)
-        results = []
-        for start in begin:
-            inverse = self._inverse(samples, start, n_components)
-            W = starts.frame(start, samples, n_components, rng, inverse)
-            results.append(self._descend(samples, W, loss, inverse))
-        return min(results, key=lambda result: result.history[-1])
+        how = robust_lda.Descent(
+            losses.resolve(self.loss), self.exponent, self.tol, self.max_iter, accelerate=self.solver == "auto"
+        )
+        begin = self._begin() if isinstance(self.init, str) else (self._start(n_components),)
+        return robust_lda.solve(samples, n_components, begin, how, check_random_state(self.random_state))
 
-    def _inverse(self, samples: Samples, start: str | Array, n_components: int) -> subspace.Inverse | None:
-        """What finds trace-ratio LDA among directions of little scatter, and then goes on from there."""
-        in_subspaces = plan.use_subspace(samples, n_components) and not plan.finish_in_whole_space(samples)
-        wanted = in_subspaces and isinstance(start, str) and start == "trace_ratio"
-        return subspace.inverse_scatter(samples, plan.LITTLE) if wanted else None
-
-    def _descend(self, samples: Samples, W: Array, loss: Loss, inverse: subspace.Inverse | None) -> SolverResult:
-        settings: dict[str, Any] = {"exponent": self.exponent, "tol": self.tol, "max_iter": self.max_iter}
-        if self.solver == "plain":
-            return reweighted.solve(samples, W, loss, accelerate=False, **settings)
-        if plan.use_subspace(samples, W.shape[1]):
-            return subspace.solve(samples, W, loss, inverse=inverse, **settings)
-        return reweighted.solve(samples, W, loss, single_above=plan.single_above(samples), **settings)
-
-    def _start(self, n_components: int) -> str | Array:
-        if isinstance(self.init, str):
-            return self.init
+    def _start(self, n_components: int) -> Array:
         expected = (n_components, self.n_features_in_)
         if np.shape(self.init) != expected:
             raise ValueError(f"init has shape {np.shape(self.init)}, but the projection has shape {expected}.")

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from robustlda.data import Samples
 from robustlda.estimators._iterative import RatioProjection
-from robustlda.samples import Samples
 from robustlda.solvers import trace_ratio
-from robustlda.solvers._result import SolverResult
+from robustlda.solvers.result import SolverResult
 
 
 class TraceRatioLDA(RatioProjection):

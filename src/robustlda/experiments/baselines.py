@@ -13,8 +13,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
+from robustlda.data import as_store
+from robustlda.data.centering import geometric_median
+from robustlda.data.store import Rows
 from robustlda.linalg import Array
-from robustlda.samples.center import geometric_median
 
 
 def classical_lda() -> Any:
@@ -103,7 +105,7 @@ class RobustCovarianceLDA(ClassifierMixin, BaseEstimator):
 
     def _pooled(self, Z: Array, labels: Array, counts: Array) -> tuple[Array, Array]:
         classes = range(len(counts))
-        centers = np.array([geometric_median(Z[labels == i], np.ones(counts[i])) for i in classes])
+        centers = np.array([_median(Z[labels == i]) for i in classes])
         fit = MinCovDet(random_state=self.random_state).fit(Z - centers[labels])
         trusted = [Z[fit.support_ & (labels == i)] for i in classes]
         return np.array([t.mean(axis=0) if len(t) else centers[i] for i, t in enumerate(trusted)]), fit.covariance_
@@ -138,3 +140,8 @@ def _subsample(X: Array, y: Array, most: int) -> tuple[Array, Array]:
     stratify = y if counts.min() >= 2 and most >= len(counts) else None
     Z, _, z, _ = train_test_split(X, y, train_size=most, stratify=stratify, random_state=0)
     return Z, z
+
+
+def _median(Z: Array) -> Array:
+    """Geometric median of the rows."""
+    return geometric_median(Rows(as_store(Z), 4096), np.ones(len(Z)))

@@ -15,14 +15,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
+from robustlda.data import Samples
 from robustlda.estimators._base import DiscriminantProjection
 from robustlda.estimators.laplacian import DLE, SupervisedLPP
 from robustlda.estimators.margin import MMC
 from robustlda.estimators.robust import RobustLDA
 from robustlda.estimators.trace_ratio import TraceRatioLDA
 from robustlda.experiments import baselines
-from robustlda.samples import Samples
-from robustlda.solvers._result import SolverResult
+from robustlda.solvers.result import CLOSED_FORM, SolverResult
 from robustlda.solvers.starts import frame
 
 
@@ -64,7 +64,7 @@ class PrincipalAxes(DiscriminantProjection):
     def _solve(self, samples: Samples, n_components: int) -> SolverResult:
         W = frame("pca", samples, n_components, np.random.RandomState(0))
         totals, sums = samples.class_sums(samples.weight)
-        return SolverResult(W, sums / totals[:, None], np.array([1.0]), 0.0, True, "principal axes")
+        return SolverResult(W, sums / totals[:, None], np.array([1.0]), 0.0, CLOSED_FORM)
 
 
 def _voting(name: str, label: str, projection: Callable[[], Any], colour: str, sparse: bool = True) -> Method:

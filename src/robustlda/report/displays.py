@@ -73,7 +73,7 @@ class ProjectionDisplay(_Display):
     def from_audit(cls, audit: "LabelAudit", *, ax: Any = None, plot: bool = False) -> Self:
         """Of a fitted audit; drawn at once with `plot` or on given axes."""
         display = cls(
-            points=np.asarray(audit._plane, float),
+            points=np.asarray(audit.plane_, float),
             given=audit.given_,
             finding=audit.finding_,
             believed=audit.probability_wrong_ < 0.5,

@@ -21,14 +21,14 @@ def smallest(A: Array, m: int) -> Array:
     return V
 
 
-def largest_generalised(A: Array, B: Array, m: int) -> tuple[Array, Array]:
+def largest_generalized(A: Array, B: Array, m: int, lanczos_dim: int) -> tuple[Array, Array]:
     """The m largest θ of Av = θBv, descending, and their v with VᵀBV = I, for a positive semi-definite B.
 
-    In many dimensions, and where B is far from singular, few vectors come from its Cholesky factor and Lanczos' method.
-    Otherwise B is inverted through its eigenvalues, none of which is taken to be below 1e-12 of the largest, so that a
-    direction in which B vanishes gets a large weight instead of an error.
+    From `lanczos_dim` dimensions on, and where B is far from singular, few vectors come from its Cholesky factor and
+    Lanczos' method. Otherwise B is inverted through its eigenvalues, none of which is taken to be below 1e-12 of the
+    largest, so that a direction in which B vanishes gets a large weight instead of an error.
     """
-    if len(A) >= _LARGE and 20 * m < len(A):
+    if len(A) >= lanczos_dim and 20 * m < len(A):
         root = _root(B)
         if root is not None:
             return _by_lanczos(A, root, m)
@@ -37,9 +37,6 @@ def largest_generalised(A: Array, B: Array, m: int) -> tuple[Array, Array]:
     M = P.T @ A @ P
     theta, V = eigh((M + M.T) / 2, subset_by_index=[len(M) - m, len(M) - 1], check_finite=False)
     return theta[::-1], P @ V[:, ::-1]
-
-
-_LARGE = 1000
 
 
 def _root(B: Array) -> Array | None:

@@ -9,9 +9,9 @@ shrinks S_b, and the optimum moves even where classes keep their shape.
 
 import numpy as np
 
-from robustlda.samples import Samples
+from robustlda.data import Samples
 from robustlda.solvers import eigen
-from robustlda.solvers._result import SolverResult
+from robustlda.solvers.result import CLOSED_FORM, SolverResult
 from robustlda.solvers.trace_ratio import scatters
 
 
@@ -20,4 +20,4 @@ def solve(samples: Samples, n_components: int) -> SolverResult:
     Sw, St, means = scatters(samples)
     A = (2 * Sw - St) / samples.weight.sum()
     W = eigen.smallest(A, n_components)
-    return SolverResult(W, means, np.array([np.vdot(W, A @ W)]), 0.0, True, "closed form")
+    return SolverResult(W, means, np.array([np.vdot(W, A @ W)]), 0.0, CLOSED_FORM)

@@ -15,6 +15,10 @@ a correction of rank c, A = Σ_j (w_j − (λ/q)D_j) x_j x_jᵀ − Σ_i s_i m_i
 next W, and J cannot rise. With φ(t) = t and q = 1 this is Algorithm 1 on trace ratio. The limit is stationary, not
 global; the rate is linear; the start decides the basin.
 
+A step reads the rows twice: for the lengths at the new point, and for A. As the weights of a sample depend on its own
+lengths, one pass can do both; as λ is not known before its end, that takes the Gram matrices of w and of D apart, and
+twice the arithmetic. So rows that have to be fetched are read once, and rows in memory twice.
+
 q = 1 is the paper. Its N grows like a length and its g faster than one, which tilts W towards the principal axes;
 q = 2 undoes most of that tilt and follows the labels, right or wrong, more closely.
 """
@@ -23,11 +27,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robustlda.data import Samples
+from robustlda.data.samples import CenteredBlock
+from robustlda.data.store import Statistic
 from robustlda.linalg import Array, weighted_median
 from robustlda.losses import Loss
-from robustlda.samples import Samples
 from robustlda.solvers import eigen
-from robustlda.solvers._result import SolverResult
+from robustlda.solvers.result import SolverResult, Stop
 
 _SMALLEST = 1e-6  # squared length below which lengths are alike to every loss, in units of the data's scale
 _RELAXATION = 2.0  # length of an accelerated step, in steps of the plain algorithm
@@ -46,6 +52,17 @@ class Point:
     N: float
     g: float
     J: float
+    moments: "Moments | None" = None
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What A is made of, for the weights at a point."""
+
+    totals: Array  # Σ w over each class
+    sums: Array  # Σ w x over each class
+    within: Array  # Σ w x xᵀ
+    residual: Array  # Σ D x xᵀ
 
 
 @dataclass(frozen=True)
@@ -60,9 +77,14 @@ class Surrogate:
     def matrix(self, samples: Samples, *, single: bool = False) -> Array:
         """A itself, on the samples it comes from, or in a subspace on coordinates of samples and centres in it."""
         A = samples.gram(self.w - self.pull, single=single)
-        M = self.centers.astype(A.dtype)
-        A -= (M.T * self.totals.astype(A.dtype)) @ M
-        return A
+        return _about_centers(A, self.totals, self.centers)
+
+
+def _about_centers(A: Array, totals: Array, centers: Array) -> Array:
+    """A − Σ s_i m_i m_iᵀ, in the place of A."""
+    M = centers.astype(A.dtype)
+    A -= (M.T * totals.astype(A.dtype)) @ M
+    return A
 
 
 class Objective:
@@ -75,29 +97,68 @@ class Objective:
         self.unit = weighted_median(norms[norms > 0], samples.weight[norms > 0])
         self._total = loss.value(norms / self.unit)
 
-    def at(self, W: Array, centers: Array) -> Point:
-        within, residual = (length / self.unit for length in self.samples.lengths(W, centers))
+    def at(self, W: Array, centers: Array, *, with_moments: bool = False) -> Point:
+        """The point, and in the same pass what the plain step from there needs, if that is asked for."""
+        moments = None
+        if with_moments:
+            within, residual, moments = self._measured(W, centers)
+        else:
+            within, residual = (length / self.unit for length in self.samples.lengths(W, centers))
         N = float(self.samples.weight @ self.loss.value(within))
         g = float(self.samples.weight @ (self._total - self.loss.value(residual)))
         J = N**self.exponent / g if g > 0 else np.inf
-        return Point(W, centers, within, residual, N, g, J)
+        return Point(W, centers, within, residual, N, g, J, moments)
+
+    def _measured(self, W: Array, centers: Array) -> tuple[Array, Array, Moments]:
+        """Squared lengths and moments in one pass."""
+        samples, c = self.samples, self.samples.n_classes
+        within, residual = np.empty(samples.n_samples), np.empty(samples.n_samples)
+        V, projected = samples.into_rows(W), centers @ W
+
+        def statistic(rows: slice, block: CenteredBlock) -> Statistic:
+            inside, outside = samples.block_lengths(rows, block, V, projected)
+            within[rows], residual[rows] = inside / self.unit, outside / self.unit
+            labels, weight = samples.labels[rows], samples.weight[rows]
+            w, D = weight * self.loss.weight(within[rows]), weight * self.loss.weight(residual[rows])
+            return np.bincount(labels, w, c), block.class_sums(labels, w, c), block.gram(w), block.gram(D)
+
+        totals, sums, Gw, GD = samples.reduce(statistic)
+        grams = samples.gram_from_rows(Gw), samples.gram_from_rows(GD)
+        return within, residual, Moments(totals, samples.from_rows(sums.T).T, *grams)
 
     def start(self, W: Array) -> Point:
         """W with the class means, as the paper begins."""
         totals, sums = self.samples.class_sums(self.samples.weight)
         return self.at(W, sums / totals[:, None])
 
-    def surrogate(self, point: Point, lengths: tuple[Array, Array] | None = None) -> Surrogate:
-        """The surrogate that touches J at the point, or, with other squared lengths, one that may do better."""
+    def _weights(self, point: Point, lengths: tuple[Array, Array] | None) -> tuple[Array, Array]:
+        """w and (λ/q)D at the point, or at other squared lengths."""
         weight = self.samples.weight
         within, residual = (point.within, point.residual) if lengths is None else lengths
-        w = weight * self.loss.weight(within)
-        D = weight * self.loss.weight(residual)
+        return weight * self.loss.weight(within), self._pull(point) * weight * self.loss.weight(residual)
+
+    def _pull(self, point: Point) -> float:
+        return point.N / (self.exponent * point.g)
+
+    def surrogate(self, point: Point) -> Surrogate:
+        """The surrogate that touches J at the point."""
+        w, pull = self._weights(point, None)
         totals, sums = self.samples.class_sums(w)
-        # A class whose every sample a redescending loss rejects keeps the centre it had.
-        alive = totals > 0
-        centers = np.where(alive[:, None], sums / np.where(alive, totals, 1)[:, None], point.centers)
-        return Surrogate(w, point.N / (self.exponent * point.g) * D, totals, centers)
+        return Surrogate(w, pull, totals, _weighted_means(totals, sums, point))
+
+    def quadratic(
+        self, point: Point, lengths: tuple[Array, Array] | None = None, *, single: bool = False
+    ) -> tuple[Array, Array]:
+        """A and the centers of the surrogate at a point; with other squared lengths, of one that may do better."""
+        if lengths is None and point.moments is not None:
+            found = point.moments
+            totals, sums, A = found.totals, found.sums, found.within - self._pull(point) * found.residual
+            A = A.astype(np.float32) if single else A
+        else:
+            w, pull = self._weights(point, lengths)
+            totals, sums, A = self.samples.moments(w, w - pull, single=single)
+        centers = _weighted_means(totals, sums, point)
+        return _about_centers(A, totals, centers), centers
 
     def apply(self, surrogate: Surrogate, V: Array) -> Array:
         """A·V in one pass, without A."""
@@ -144,11 +205,10 @@ def solve(
     """
     objective = Objective(samples, loss, exponent)
     here = objective.start(W) if centers is None else objective.at(W, centers)
-    here, history, reason = descend(
+    here, history, stop = descend(
         objective, here, tol=tol, max_iter=max_iter, accelerate=accelerate, single_above=single_above
     )
-    converged = not reason.startswith("max_iter")
-    return SolverResult(here.W, here.centers, np.array(history), objective.stationarity(here), converged, reason)
+    return SolverResult(here.W, here.centers, np.array(history), objective.stationarity(here), stop)
 
 
 def descend(
@@ -159,11 +219,11 @@ def descend(
     max_iter: int,
     accelerate: bool = True,
     single_above: float = np.inf,
-) -> tuple[Point, list[float], str]:
+) -> tuple[Point, list[float], Stop]:
     """The point where `solve` ends, J on the way there, and why it ends."""
     if not np.isfinite(here.J):
         raise ValueError("the starting projection captures nothing of the data; choose another `init`.")
-    history, reason = [here.J], f"max_iter={max_iter} was reached"
+    history, stop = [here.J], Stop.limit(max_iter)
     single, relaxation = np.isfinite(single_above), _RELAXATION if accelerate else 1.0
     ahead: tuple[Array, Array] | None = None
     while len(history) <= max_iter:
@@ -172,7 +232,7 @@ def descend(
             history.append(there.J)
             fall = (here.J - there.J) / there.J if there.J > 0 else 0.0
             if fall <= tol and ahead is None and (not single or tol >= single_above):
-                here, reason = there, f"J changed by less than tol={tol:g}"
+                here, stop = there, settled(tol)
                 break
             settling = _NEAR * tol < fall <= _SETTLED
             ahead = _beyond(here, there, relaxation) if settling and relaxation > 1 else None
@@ -184,15 +244,26 @@ def descend(
         elif single:
             single = False
         else:
-            reason = "no further descent in working precision"
+            stop = Stop(True, "no further descent in working precision")
             break
-    return here, history, reason
+    return here, history, stop
+
+
+def settled(tol: float) -> Stop:
+    return Stop(True, f"J changed by less than tol={tol:g}")
+
+
+def _weighted_means(totals: Array, sums: Array, point: Point) -> Array:
+    """Class centers; a class whose every sample a redescending loss rejects keeps the one it had."""
+    alive = totals > 0
+    return np.where(alive[:, None], sums / np.where(alive, totals, 1)[:, None], point.centers)
 
 
 def _step(objective: Objective, here: Point, lengths: tuple[Array, Array] | None, single: bool) -> Point:
-    surrogate = objective.surrogate(here, lengths)
-    A = surrogate.matrix(objective.samples, single=single)
-    return objective.at(eigen.smallest(A, here.W.shape[1]), surrogate.centers)
+    A, centers = objective.quadratic(here, lengths, single=single)
+    # After a plain step another one is likely; after a longer one what it would need is not known yet.
+    fetched = lengths is None and not objective.samples.store.resident
+    return objective.at(eigen.smallest(A, here.W.shape[1]), centers, with_moments=fetched)
 
 
 def _beyond(here: Point, there: Point, stride: float) -> tuple[Array, Array]:

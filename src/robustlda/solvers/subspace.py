@@ -12,34 +12,24 @@ the next minimum cannot be higher, since W stays in reach. A full subspace is cu
 of A in it. No d × d matrix is needed: a cycle costs a few products A·V, of 4·nnz·m operations each, beside work in k
 dimensions. This is block Davidson with the eigenproblem replaced by the whole nonlinear problem.
 
-T depends on what can be factorised (`plan`). With few features it is (S_t + τI)⁻¹. With more features than samples,
-K = XXᵀ is invertible, and on the span of the samples the inverse for any weights w comes from the one factor of K:
-
-    (Xᵀ diag(w) X)⁻¹ R = Xᵀ K⁻¹ diag(1/w) K⁻¹ X R.
-
-As T R is a direction to search in and no result, half of the factor in single precision serves up to 20 000 samples.
-
-Directions in which hardly any sample varies are found by T alone, and those of large scatter sooner without it, so R
-itself enters beside T R. With too many features and samples to factorise anything there is only R.
+T comes from `preconditioner`. Directions in which hardly any sample varies are found by T alone, and those of large
+scatter sooner without it, so R itself enters beside T R. With too many features and samples to factorize anything there
+is only R.
 
 Where d is moderate the last digits, which lie in many directions of almost no scatter, come cheaper from the whole
-eigenproblem: `plan` decides, and `reweighted.solve` takes over.
+eigenproblem: the plan decides, and `reweighted.solve` takes over.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
-from robustlda.linalg import Array, PackedCholesky, extension
+from robustlda.data import Samples
+from robustlda.linalg import Array, extension
 from robustlda.losses import Loss
-from robustlda.samples import RestrictedSamples, Samples
-from robustlda.solvers import eigen, plan, reweighted
-from robustlda.solvers._result import SolverResult
-
-Inverse = Callable[[Array, Array], Array]
-"""R and weights w to an approximation of (Σ w_j x_j x_jᵀ)⁻¹R, which may leave the weights out."""
+from robustlda.solvers import eigen, reweighted
+from robustlda.solvers.preconditioner import Inverse, inverse_scatter
+from robustlda.solvers.result import SolverResult, Stop
 
 _INNER = 10  # steps of Algorithm 2 inside a subspace, which changes before more would pay
 
@@ -56,8 +46,8 @@ class _Subspace:
     def Q(self) -> Array:
         return self._Q[:, : self.k]
 
-    def inside(self) -> RestrictedSamples:
-        return RestrictedSamples(self._samples, self._Y[:, : self.k])
+    def inside(self) -> Samples:
+        return self._samples.restrict(self._Y[:, : self.k])
 
     def add(self, V: Array) -> Array:
         """Take the span of V in, as far as there is room; the new basis vectors are returned."""
@@ -89,7 +79,8 @@ def solve(
 
     With `finish`, the whole space takes over where that is cheaper for the last digits.
     """
-    m, finish = W.shape[1], finish and plan.finish_in_whole_space(samples)
+    m, plan = W.shape[1], samples.plan
+    finish = finish and plan.finish_in_whole_space(samples)
     inverse = inverse or inverse_scatter(samples, plan.shift(samples))
     objective = reweighted.Objective(samples, loss, exponent)
     totals, sums = samples.class_sums(samples.weight)
@@ -98,7 +89,7 @@ def solve(
         space.add(block)
     U, M = np.eye(space.k, m), sums / totals[:, None] @ space.Q
     history = [reweighted.Objective(space.inside(), loss, exponent).at(U, M).J]
-    fall, reason = 1.0, f"max_iter={max_iter} was reached"
+    fall, stop = 1.0, Stop.limit(max_iter)
     while len(history) <= max_iter:
         inside = reweighted.Objective(space.inside(), loss, exponent)
         point, _, _ = reweighted.descend(
@@ -112,9 +103,9 @@ def solve(
         fall = (history[-2] - history[-1]) / point.J
         whole = replace(point, W=space.Q @ point.W, centers=point.centers @ space.Q.T)
         if fall <= tol:
-            reason = f"J changed by less than tol={tol:g}"
+            stop = reweighted.settled(tol)
             break
-        if finish and fall <= plan.HANDOVER:
+        if finish and fall <= plan.handover:
             rest = reweighted.solve(
                 samples,
                 whole.W,
@@ -127,8 +118,7 @@ def solve(
             )
             return _joined(history, rest)
         U, M = _grow(space, objective, whole, point.W, inverse, 1 if finish else 2)
-    converged = not reason.startswith("max_iter")
-    return SolverResult(whole.W, whole.centers, np.array(history), objective.stationarity(whole), converged, reason)
+    return SolverResult(whole.W, whole.centers, np.array(history), objective.stationarity(whole), stop)
 
 
 def _grow(
@@ -143,7 +133,7 @@ def _grow(
 
     One is T R. Two are R and T R, or, without T, R and A R: what a second step would find.
     """
-    m, samples = U.shape[1], objective.samples
+    m, samples, plan = U.shape[1], objective.samples, objective.samples.plan
     surrogate = objective.surrogate(point)
     if space.k + blocks * m > plan.largest_subspace(m):
         # What else is worth keeping need not be known to more than a few digits.
@@ -168,61 +158,20 @@ def _grow(
     return np.vstack([U, np.zeros((space.k - len(U), m))]), surrogate.centers @ space.Q
 
 
-def inverse_scatter(samples: Samples, shift: float) -> Inverse | None:
-    """T of the module's docstring, or None; `shift` is τ relative to the largest eigenvalue of S_t."""
-    if plan.factorise_total_scatter(samples):
-        factor = _factor(samples.total_scatter.copy(), shift)
-        if shift > 1e-6:
-            return lambda R, w: cho_solve(factor, R, check_finite=False)
-        # A small shift blows up what rounding leaves of directions in which no sample varies, and those cost nothing.
-        return lambda R, w: samples.within_span(cho_solve(factor, R, check_finite=False))
-    # Anything else that is cheap, such as a scaling of features, would lead out of the row space.
-    return _inverse_through_samples(samples) if plan.factorise_inner_products(samples, shift) else None
-
-
-def _inverse_through_samples(samples: Samples) -> Inverse:
-    """T of more features than samples, from a factor of K."""
-    n, omega = samples.n_samples, samples.weight
-    unit = samples.squared_norms.mean()
-    any_vector = np.random.RandomState(0).standard_normal((n, 1))
-    largest = _largest(lambda v: samples.project(samples.combine(v)), any_vector) / unit
-    dtype, resolved = (float, 1e-8) if plan.double_inner_products(samples) else (np.float32, 1e-5)
-    # Samples that repeat others, and the mean, leave K singular: a touch of τ, whatever the shift.
-    factor = PackedCholesky(lambda rows: samples.inner_products(rows) / unit, n, resolved * largest, dtype=dtype)
-
-    def inverse(R: Array, w: Array) -> Array:
-        # A sample that a redescending loss rejects has no weight; it is to count little, not without bound.
-        inverse_w = 1 / np.maximum(w, 1e-6 * w.mean())
-        Z = factor.solve(samples.project(R) / unit)
-        # About their mean the samples add up to zero, Xᵀω = 0, and so must what stands for their coordinates.
-        Z -= np.outer(omega, (omega * inverse_w) @ Z) / (omega * inverse_w @ omega)
-        Z *= inverse_w[:, None]
-        return samples.combine(factor.solve(Z / unit))
-
-    return inverse
-
-
-def _factor(S: Array, shift: float) -> tuple[Array, bool]:
-    """Cholesky factor of S + τI, in the place of S."""
-    S[np.diag_indices(len(S))] += shift * _largest(lambda v: S @ v, np.sqrt(np.diag(S)))
-    return cho_factor(S.T, lower=True, overwrite_a=True, check_finite=False)
-
-
-def _largest(product: Callable[[Array], Array], v: Array) -> float:
-    """The largest eigenvalue to a digit, which is all a shift needs, by the power method."""
-    for _ in range(10):
-        v = product(v / np.linalg.norm(v))
-    return float(np.linalg.norm(v))
-
-
 def principal_directions(samples: Samples, m: int) -> Array:
     """Orthonormal directions of large scatter: two steps of the power method from a fixed random block."""
-    V = np.random.RandomState(0).standard_normal((samples.dim, m))
+    V = random_block(samples, m)
     for _ in range(2):
         V = samples.apply(samples.weight, np.linalg.qr(V)[0])
     return np.linalg.qr(V)[0]
 
 
+def random_block(samples: Samples, m: int) -> Array:
+    """Columns drawn in feature space, so that they are the same whatever basis the working space has."""
+    F = np.random.RandomState(0).standard_normal((samples.space.n_features, m))
+    return samples.space.basis.T @ F if samples.space.basis is not None else F
+
+
 def _joined(history: list[float], rest: SolverResult) -> SolverResult:
     path = np.concatenate([history, rest.history[1:]])
-    return SolverResult(rest.W, rest.centers, path, rest.stationarity, rest.converged, rest.reason)
+    return SolverResult(rest.W, rest.centers, path, rest.stationarity, rest.stop)

@@ -13,12 +13,13 @@ Most of W are then directions of very little scatter, and a nearly unshifted inv
 
 import numpy as np
 
+from robustlda.data import Samples
 from robustlda.linalg import Array, extension
 from robustlda.losses import Squared
-from robustlda.samples import Samples
-from robustlda.solvers import eigen, plan, subspace
-from robustlda.solvers._result import SolverResult
+from robustlda.solvers import eigen, subspace
+from robustlda.solvers.preconditioner import Inverse, inverse_scatter
 from robustlda.solvers.ratio import minimize_ratio
+from robustlda.solvers.result import SolverResult, Stop
 
 
 def scatters(samples: Samples) -> tuple[Array, Array, Array]:
@@ -31,7 +32,7 @@ def scatters(samples: Samples) -> tuple[Array, Array, Array]:
 
 def solve(samples: Samples, n_components: int, *, tol: float = 1e-12, max_iter: int = 100) -> SolverResult:
     """The globally optimal frame; `history` holds tr(WᵀS_wW)/tr(WᵀS_tW), which lies between 0 and 1."""
-    if plan.use_subspace(samples, n_components) and not plan.finish_in_whole_space(samples):
+    if samples.plan.only_subspaces(samples, n_components):
         return _solve_in_subspaces(samples, n_components, tol, max_iter)
     Sw, St, means = scatters(samples)
     # Principal axes capture the most total scatter, so the first ratio is finite whatever the data.
@@ -51,25 +52,25 @@ def solve(samples: Samples, n_components: int, *, tol: float = 1e-12, max_iter: 
     A = (Sw - result.ratio * St) @ W
     scale = np.vdot(W, Sw @ W) + result.ratio * np.vdot(W, St @ W)
     residual = np.linalg.norm(A - W @ (W.T @ A)) * np.sqrt(n_components) / scale if scale > 0 else 0.0
-    reason = "the ratio stopped falling" if result.converged else f"max_iter={max_iter} was reached"
-    return SolverResult(W, means, result.history, float(residual), result.converged, reason)
+    stop = Stop(True, "the ratio stopped falling") if result.converged else Stop.limit(max_iter)
+    return SolverResult(W, means, result.history, float(residual), stop)
 
 
-def approximate(samples: Samples, n_components: int, inverse: subspace.Inverse | None = None) -> Array:
+def approximate(samples: Samples, n_components: int, inverse: Inverse | None = None) -> Array:
     """A frame near the optimum, good enough to start from; an inverse of the scatter is used where it saves time."""
-    if plan.use_subspace(samples, n_components):
+    if samples.plan.use_subspace(samples, n_components):
         return _solve_in_subspaces(samples, n_components, tol=1e-4, max_iter=15, inverse=inverse).W
     return solve(samples, n_components, tol=1e-8).W
 
 
 def _solve_in_subspaces(
-    samples: Samples, m: int, tol: float, max_iter: int, inverse: subspace.Inverse | None = None
+    samples: Samples, m: int, tol: float, max_iter: int, inverse: Inverse | None = None
 ) -> SolverResult:
-    inverse = inverse or subspace.inverse_scatter(samples, plan.LITTLE)
+    inverse = inverse or inverse_scatter(samples, samples.plan.little)
     omega = samples.weight
     _, sums = samples.class_sums(omega)
     # Scatter times its inverse: a random block, taken into the row space without favouring its large directions.
-    block, centers = samples.apply(omega, np.random.RandomState(0).standard_normal((samples.dim, m))), sums.T
+    block, centers = samples.apply(omega, subspace.random_block(samples, m)), sums.T
     if inverse is not None:
         block, centers = inverse(block, omega), inverse(centers, omega)
     discriminant = extension(np.zeros((samples.dim, 0)), centers)

@@ -1,16 +1,16 @@
 """Graphs between samples, as the scatters they leave: XᵀSX and XᵀDX for edge weights S and degrees D = diag(S1).
 
 A sample of weight ω is ω samples in one place, so an edge carries the product of the weights of its ends, and a
-sample is its own neighbour: it would be that of its copies.
+sample is its own neighbor: it would be that of its copies.
 """
 
 import numpy as np
-from scipy.sparse import diags_array, issparse
+from scipy.sparse import diags_array
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import kneighbors_graph
 
+from robustlda.data.samples import Samples
 from robustlda.linalg import Array
-from robustlda.samples._interface import Samples
 
 _BLOCK = 1 << 22
 """Numbers in one block of a kernel matrix."""
@@ -53,8 +53,8 @@ def _mean_distance_within_classes(samples: Samples) -> float:
     return total / pairs
 
 
-def neighbour_scatter(samples: Samples, n_neighbors: int) -> Array:
-    """XᵀLX, L = D − S, of the symmetric nearest-neighbour graph with heat weights; labels play no part."""
+def neighbor_scatter(samples: Samples, n_neighbors: int) -> Array:
+    """XᵀLX, L = D − S, of the symmetric nearest-neighbor graph with heat weights; labels play no part."""
     X = samples.shifted_rows()  # neither distances nor, as L1 = 0, XᵀLX see a shift
     distances = kneighbors_graph(X, min(n_neighbors, X.shape[0] - 1), mode="distance")
     width = distances.data.mean()
@@ -63,7 +63,7 @@ def neighbour_scatter(samples: Samples, n_neighbors: int) -> Array:
     degree = np.asarray(S.sum(axis=1)).ravel()
     L = diags_array(degree) - S
     scatter = X.T @ (L @ X)
-    return scatter.toarray() if issparse(scatter) else scatter
+    return np.asarray(getattr(scatter, "toarray", lambda: scatter)())
 
 
 def _classes(samples: Samples) -> list[Array]:

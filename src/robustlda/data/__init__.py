@@ -1,0 +1,10 @@
+"""The owner of the rows: where they are, what they are measured from, and the space they span.
+
+A `Store` hands out blocks of rows, wherever they are; `Samples` is a store with labels, weights, a center and a working
+space. Everything above asks for statistics and never for a row.
+"""
+
+from robustlda.data.samples import Samples, Weights, as_samples
+from robustlda.data.store import Block, Store, as_store
+
+__all__ = ["Block", "Samples", "Store", "Weights", "as_samples", "as_store"]

@@ -1,0 +1,371 @@
+"""Centered samples with a class and a weight each, in coordinates of the space they span: all that a solver works on.
+
+A solver asks for products and statistics, each of which costs one pass over blocks of rows, and never sees a row. How
+the rows are stored is the store's business, how the center is taken off a block's: as a centered copy where it fits or
+must be exact, else as a term of rank one in every product.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from robustlda.data import space as spaces
+from robustlda.data.dense import DenseStore
+from robustlda.data.space import UnreducedSpace, WorkingSpace
+from robustlda.data.store import Block, BlockReader, Statistic, Store, row_slices
+from robustlda.linalg import Array
+from robustlda.plan import Plan
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What each sample counts.
+
+    `given` is the weight the user gave it, `one` what a single copy weighs where that stands for several, and `trust` a
+    factor for what it may contribute to a projection. A sample far from its class has little trust; its label counts
+    as much as any other.
+    """
+
+    given: Array
+    trust: Array
+    one: Array
+
+    @classmethod
+    def of(cls, given: Array, trust: Array | float = 1.0) -> "Weights":
+        """A weight of more than one stands for copies of weight one, a smaller one for itself."""
+        return cls(given, trust * np.ones(len(given)), np.minimum(given, 1))
+
+    @property
+    def trusted(self) -> Array:
+        return self.given * self.trust
+
+    @property
+    def one_trusted(self) -> Array:
+        return self.one * self.trust
+
+
+class CenteredBlock:
+    """Consecutive rows about a center."""
+
+    def __init__(self, block: Block, center: Array) -> None:
+        exact = block.centered(center)
+        self._block, self._center = (block, center) if exact is None else (exact, np.zeros_like(center))
+
+    @classmethod
+    def late(cls, block: Block, center: Array) -> "CenteredBlock":
+        """The same without a centered copy: products run at full speed, and what cancels in them is lost."""
+        self = cls.__new__(cls)
+        self._block, self._center = block, center
+        return self
+
+    def times(self, V: Array) -> Array:
+        Z = self._block.times(V)
+        if self._center.any():
+            Z -= (self._center @ V).astype(Z.dtype)
+        return Z
+
+    def combine(self, Z: Array) -> Array:
+        total = self._block.combine(Z).astype(float)
+        return total - np.outer(self._center, Z.sum(axis=0)) if self._center.any() else total
+
+    def class_sums(self, labels: Array, w: Array, n_classes: int) -> Array:
+        sums = self._block.class_sums(labels, w, n_classes)
+        if self._center.any():
+            sums -= np.outer(np.bincount(labels, w, n_classes), self._center)
+        return sums
+
+    def gram(self, s: Array, *, single: bool = False) -> Array:
+        return self._block.gram(s, self._center, single=single)
+
+    def squares(self) -> Array:
+        return self._block.squares(self._center)
+
+    def column_squares(self, s: Array) -> Array:
+        return self._block.column_squares(s, self._center)
+
+    def inner(self, other: "CenteredBlock") -> Array:
+        """Inner products with the rows of a block about the same center."""
+        products = self._block.inner(other._block).astype(float, copy=False)
+        if self._center.any():
+            center = self._center[:, None]
+            products -= self._block.times(center)
+            products -= other._block.times(center).T - float(self._center @ self._center)
+        return products
+
+    def rows(self) -> Array:
+        return self._block.rows() - self._center if self._center.any() else self._block.rows()
+
+    def compact(self) -> Any:
+        """The rows but for a shift that they share, sparse where they are."""
+        return self._block.compact()
+
+
+class Samples(BlockReader[CenteredBlock]):
+    """Centered samples x_j in a working space of dimension `dim`.
+
+    W is a dim × m frame, M a matrix of c class centers in the rows, s and w one number for each sample. Vectors and
+    matrices handed out are in working coordinates. `frame` takes them to the coordinates of the stored rows, where
+    those are others. `weight` is what a sample counts in all of them.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        labels: Array,
+        weights: Weights,
+        n_classes: int,
+        *,
+        center: Array | None = None,
+        space: WorkingSpace,
+        frame: Array | None = None,
+        plan: Plan,
+        squared_norms: Array | None = None,
+    ) -> None:
+        self.store, self.labels, self.weights, self.n_classes = store, labels, weights, n_classes
+        self.n_samples, self.weight = len(labels), weights.trusted
+        self.space, self.plan, self._frame = space, plan, frame
+        self._center = np.zeros(store.shape[1], store.dtype) if center is None else center
+        self._late = False
+        if squared_norms is None:
+            (squared_norms,) = self.collect(lambda rows, block: (block.squares(),))
+        self.squared_norms = squared_norms
+        self._late = self._centers_late()
+
+    @property
+    def dim(self) -> int:
+        return self.space.dim
+
+    def _centers_late(self) -> bool:
+        """Whether the center is taken from products of rows instead of the rows.
+
+        The passes then run at the speed of a product, without a centered copy of every block. What cancels in the
+        difference must be far below the tolerance of any solver: 12 digits stay, 5 in single precision.
+        """
+        if self._one_block and self.store.resident:
+            return False
+        center, eps = self._center.astype(float), np.finfo(self.store.dtype).eps
+        return bool(center @ center <= eps**-0.23 * self.squared_norms.mean())
+
+    @property
+    def rank(self) -> int:
+        """Rank of the samples, or the best bound known."""
+        return self.space.rank
+
+    # Passes over the rows
+
+    @property
+    def _step(self) -> int:
+        return self.n_samples if self.store.sparse else self.plan.block_rows(self.store.shape[1])
+
+    @property
+    def _one_block(self) -> bool:
+        return self._step >= self.n_samples
+
+    @cached_property
+    def _whole(self) -> CenteredBlock:
+        return CenteredBlock(self.store.block(slice(0, self.n_samples)), self._center)
+
+    def blocks(self) -> Iterator[tuple[slice, CenteredBlock]]:
+        """The rows, block by block; one block that is in memory anyway is centered once."""
+        if self._one_block and self.store.resident:
+            yield slice(0, self.n_samples), self._whole
+            return
+        for rows in row_slices(self.n_samples, self._step):
+            yield rows, self._about_center(self.store.block(rows))
+
+    def into_rows(self, V: Array) -> Array:
+        """Columns of the working space in the coordinates of the stored rows."""
+        return V if self._frame is None else self._frame @ V
+
+    def from_rows(self, V: Array) -> Array:
+        """Columns in the coordinates of the stored rows, in the working space."""
+        return V if self._frame is None else self._frame.T @ V
+
+    # Products and statistics
+
+    def lengths(self, W: Array, M: Array) -> tuple[Array, Array]:
+        """‖Wᵀ(x_j − M_{y_j})‖² and ‖x_j − WWᵀx_j‖² for every sample."""
+        V, projected = self.into_rows(W), M @ W
+        within, residual = self.collect(lambda rows, block: self.block_lengths(rows, block, V, projected))
+        return within, residual
+
+    def block_lengths(self, rows: slice, block: CenteredBlock, V: Array, projected: Array) -> tuple[Array, Array]:
+        """The same for one block, with W and MW in the coordinates of the stored rows."""
+        Z = block.times(V)
+        captured = _squared_lengths(Z)
+        near = projected.astype(Z.dtype, copy=False)
+        labels = self.labels[rows]
+        Z -= near[labels] if Z.flags.c_contiguous else near.T[:, labels].T
+        # The difference loses at most a rounding error of ‖x‖², far below the smoothing of every loss.
+        return _squared_lengths(Z), np.maximum(self.squared_norms[rows] - captured, 0)
+
+    def class_sums(self, w: Array) -> tuple[Array, Array]:
+        """Σ w_j and Σ w_j x_j over each class."""
+        c = self.n_classes
+        (sums,) = self.reduce(lambda rows, block: (block.class_sums(self.labels[rows], w[rows], c),))
+        return np.bincount(self.labels, w, c), self.from_rows(sums.T).T
+
+    @cached_property
+    def total_scatter(self) -> Array:
+        """Σ ω_j x_j x_jᵀ with the sample weights ω, formed once."""
+        return self.gram(self.weight)
+
+    def gram(self, s: Array, *, single: bool = False) -> Array:
+        """Σ s_j x_j x_jᵀ; s may have either sign. In `single` precision where that is faster."""
+        (total,) = self.reduce(lambda rows, block: (block.gram(s[rows], single=single),))
+        return self.gram_from_rows(total)
+
+    def gram_from_rows(self, G: Array) -> Array:
+        """A Gram matrix of stored rows in the working space."""
+        if self._frame is None:
+            return G
+        frame = self._frame.astype(G.dtype)
+        return frame.T @ G @ frame
+
+    def moments(self, w: Array, s: Array, *, single: bool = False) -> tuple[Array, Array, Array]:
+        """Σ w_j and Σ w_j x_j over each class, and Σ s_j x_j x_jᵀ, in one pass."""
+        c = self.n_classes
+
+        def statistic(rows: slice, block: CenteredBlock) -> Statistic:
+            return block.class_sums(self.labels[rows], w[rows], c), block.gram(s[rows], single=single)
+
+        sums, total = self.reduce(statistic)
+        return np.bincount(self.labels, w, c), self.from_rows(sums.T).T, self.gram_from_rows(total)
+
+    def apply(self, s: Array, V: Array) -> Array:
+        """(Σ s_j x_j x_jᵀ)V, without forming the matrix."""
+        columns = self.into_rows(V)
+
+        def statistic(rows: slice, block: CenteredBlock) -> Statistic:
+            Z = block.times(columns)
+            Z *= s[rows, None].astype(Z.dtype)
+            return (block.combine(Z),)
+
+        return self.from_rows(self.reduce(statistic)[0])
+
+    def project(self, V: Array) -> Array:
+        """Coordinates Vᵀx_j of every sample, one row each."""
+        columns = self.into_rows(V)
+        return self.collect(lambda rows, block: (block.times(columns),))[0]
+
+    def combine(self, Z: Array) -> Array:
+        """Σ_j x_j z_jᵀ: combinations of the samples, one for every column of Z."""
+        return self.from_rows(self.reduce(lambda rows, block: (block.combine(Z[rows]),))[0])
+
+    def project_features(self, F: Array) -> Array:
+        """Fᵀx̃_j for columns F in feature space, whether or not they lie in the span of the samples."""
+        # Rows that are coordinates of their own span see F through it; others are in feature space.
+        columns = F if self.store.shape[1] == self.space.n_features else self.space.lower(F)
+        return self.collect(lambda rows, block: (block.times(columns),))[0]
+
+    # Samples themselves, for what compares them with each other
+
+    def rows(self, index: Array | slice) -> Array:
+        """Some samples, dense."""
+        R = self._some(index).rows()
+        return R if self._frame is None else R @ self._frame
+
+    def _some(self, index: Array | slice) -> CenteredBlock:
+        chosen = np.arange(self.n_samples)[index]
+        return self._about_center(self.store.take(chosen).block(slice(0, len(chosen))))
+
+    def _about_center(self, block: Block) -> CenteredBlock:
+        return CenteredBlock.late(block, self._center) if self._late else CenteredBlock(block, self._center)
+
+    def inner_products(self, rows: slice) -> Array:
+        """x_iᵀx_j of some samples i with all samples j."""
+        some = self._some(rows)
+        return self.collect(lambda part, block: (block.inner(some),))[0].T
+
+    def shifted_rows(self) -> Any:
+        """All samples but for a shift that they share, sparse where they are: enough where only differences count."""
+        R = self._some(slice(None)).compact()
+        return R if self._frame is None else R @ self._frame
+
+    def take(self, index: Array, weights: Weights) -> "Samples":
+        """Some samples as samples of the same space, in memory, with other weights."""
+        return Samples(
+            self.store.take(index),
+            self.labels[index],
+            weights,
+            self.n_classes,
+            center=self._center,
+            space=self.space,
+            frame=self._frame,
+            plan=self.plan,
+            squared_norms=self.squared_norms[index],
+        )
+
+    def restrict(self, coordinates: Array) -> "Samples":
+        """Samples seen in a subspace: their coordinates in it are few, their lengths those they really have.
+
+        The objective on frames inside the subspace is exactly that of the whole space, at the price of the subspace.
+        """
+        return Samples(
+            DenseStore(coordinates),
+            self.labels,
+            self.weights,
+            self.n_classes,
+            space=WorkingSpace(coordinates.shape[1]),
+            plan=self.plan,
+            squared_norms=self.squared_norms,
+        )
+
+
+def as_samples(
+    store: Store, labels: Array, weights: Weights, center: Array, n_classes: int, plan: Plan | None = None
+) -> Samples:
+    """The samples about a center, in the space they span."""
+    plan = plan or Plan()
+    n, d = store.shape
+    if store.sparse and plan.densifies(n, d):
+        store = DenseStore(store.block(slice(0, n)).rows())
+    # What centering leaves of a constant feature: rounding error of this size, never to be taken for signal.
+    noise = 16 * np.finfo(store.dtype).eps * np.sqrt(n) * np.abs(center)
+    settings: dict[str, Any] = {"labels": labels, "weights": weights, "n_classes": n_classes, "plan": plan}
+    if d >= n and not store.sparse:
+        everything = CenteredBlock(store.block(slice(0, n)), center)
+        coordinates, directions = spaces.span_of_wide(everything.rows(), float(noise.max()))
+        return Samples(DenseStore(coordinates), space=WorkingSpace(d, directions), **settings)
+    samples = Samples(store, center=center, space=WorkingSpace(d), **settings)
+    if store.sparse and d > plan.gram_span:
+        samples.space = _unreduced(samples)
+        return samples
+    basis = spaces.span_of_gram(samples.gram(np.ones(n))) if store.sparse else _span_of_tall(samples, noise)
+    if basis is None:
+        return samples
+    space = WorkingSpace(d, basis)
+    norms = samples.squared_norms
+    return Samples(store, center=center, space=space, frame=basis, squared_norms=norms, **settings)
+
+
+def _span_of_tall(samples: Samples, noise: Array) -> Array | None:
+    (squares,) = samples.reduce(lambda rows, block: (block.column_squares(np.ones(rows.stop - rows.start)),))
+    lengths, eps = np.sqrt(squares), float(np.finfo(samples.store.dtype).eps)
+    if not (lengths <= noise).any() and spaces.well_conditioned(samples.total_scatter, eps):
+        return None
+    blocks = (block.rows() for _, block in samples.blocks())
+    return spaces.span_of_tall(blocks, lengths, noise, 4 * samples.n_samples * eps)
+
+
+def _unreduced(samples: Samples) -> UnreducedSpace:
+    """The feature space of many sparse features, which are too many to find their span at once."""
+    n, d = samples.store.shape
+    (squares,) = samples.reduce(lambda rows, block: (block.column_squares(np.ones(rows.stop - rows.start)),))
+    rows = LinearOperator(
+        (n, d),
+        matvec=lambda v: samples.project(v.reshape(-1, 1)).ravel(),
+        rmatvec=lambda z: samples.combine(z.reshape(-1, 1)).ravel(),
+        dtype=float,
+    )
+    affordable = d <= min(samples.plan.factor_features, n)
+    varying = int((squares > 1e-20 * squares.max()).sum())
+    return UnreducedSpace(d, min(varying, n - 1), rows, (lambda: samples.gram(np.ones(n))) if affordable else None)
+
+
+def _squared_lengths(Z: Array) -> Array:
+    return np.einsum("ij,ij->i", Z, Z, dtype=np.float64)

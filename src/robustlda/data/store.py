@@ -1,0 +1,207 @@
+"""Rows, wherever they are, and the one operation on them that matters.
+
+A `Store` hands out blocks of consecutive rows. A statistic is a pure function of a block and of what it closes over,
+whose small results are added up in a fixed pairwise order: the sum depends on where the blocks begin, which shape and
+`Plan` decide, and not on how the rows are stored or on who computed which block first.
+
+A new kind of storage is a class with `shape`, `dtype`, `sparse`, `resident`, `block` and `take`; its blocks may be
+those of `dense` or `sparse`. Objects of it can be given to `fit` as they are; a line in `as_store` makes one of
+something else.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, Protocol, TypeVar, cast
+
+import numpy as np
+from scipy.sparse import issparse
+
+from robustlda.linalg import Array
+
+B = TypeVar("B")
+
+
+class Block(Protocol):
+    """Some rows x_j and the products that can be had of them."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+    def times(self, V: Array) -> Array:
+        """x_jᵀV, one row for every row; a new array that the caller may write to."""
+        ...
+
+    def combine(self, Z: Array) -> Array:
+        """Σ_j x_j z_jᵀ: combinations of the rows, one for every column of Z."""
+        ...
+
+    def class_sums(self, labels: Array, w: Array, n_classes: int) -> Array:
+        """Σ w_j x_j over each class, one row for every class."""
+        ...
+
+    def squares(self, center: Array) -> Array:
+        """‖x_j − center‖²."""
+        ...
+
+    def class_squares(self, labels: Array, centers: Array) -> Array:
+        """‖x_j − centers of the class of j‖²."""
+        ...
+
+    def column_squares(self, s: Array, center: Array) -> Array:
+        """Σ_j s_j (x_j − center)², feature by feature."""
+        ...
+
+    def gram(self, s: Array, center: Array, *, single: bool = False) -> Array:
+        """Σ_j s_j (x_j − center)(x_j − center)ᵀ; s may have either sign."""
+        ...
+
+    def centered(self, center: Array) -> "Block | None":
+        """The rows minus `center` as a block of their own, or None where that would not be sparse any more."""
+        ...
+
+    def peak(self) -> float:
+        """The largest size of an entry; NaN if there is one."""
+        ...
+
+    def inner(self, other: Any) -> Array:
+        """x_iᵀz_j with the rows z_j of another block of the same kind."""
+        ...
+
+    def rows(self) -> Array:
+        """The rows as a dense array, which must not be written to."""
+        ...
+
+    def compact(self) -> Any:
+        """The rows as an array or a CSR matrix, whichever they are, not to be written to either."""
+        ...
+
+
+class Store(Protocol):
+    """Rows that can be had block by block."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def sparse(self) -> bool:
+        """Whether rows are mostly zeros, and blocks of them cannot be centered."""
+        ...
+
+    @property
+    def resident(self) -> bool:
+        """Whether the rows are in memory, so that another pass over them costs no reading."""
+        ...
+
+    def block(self, rows: slice) -> Block:
+        """Consecutive rows."""
+        ...
+
+    def take(self, index: Array) -> "Store":
+        """Some rows, in memory."""
+        ...
+
+
+def as_store(X: Any) -> Store:
+    """The store that suits how the data are stored; the only place that asks."""
+    from robustlda.data.chunked import MappedStore
+    from robustlda.data.dense import DenseStore
+    from robustlda.data.sparse import SparseStore
+
+    if issparse(X):
+        return SparseStore(X)
+    if isinstance(X, np.memmap):
+        return MappedStore(X)
+    if isinstance(X, np.ndarray):
+        return DenseStore(X)
+    if _is_store(X):
+        return cast(Store, X)
+    raise TypeError(f"X is of type {type(X).__name__}, which robustlda does not know how to read rows from.")
+
+
+def is_stored_elsewhere(X: Any) -> bool:
+    """Whether X is not in memory, or is a store already, and must not be turned into an array."""
+    return isinstance(X, np.memmap) or (not isinstance(X, np.ndarray) and _is_store(X))
+
+
+def _is_store(X: Any) -> bool:
+    return all(hasattr(X, name) for name in ("shape", "dtype", "sparse", "resident", "block", "take"))
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X, a store or what one can be made of, has rows that are mostly zeros."""
+    return issparse(X) or (_is_store(X) and bool(X.sparse))
+
+
+def row_slices(n: int, step: int) -> Iterator[slice]:
+    """Consecutive blocks of at most `step` rows."""
+    for start in range(0, n, max(1, step)):
+        yield slice(start, min(start + max(1, step), n))
+
+
+Statistic = tuple[Any, ...]
+"""Arrays and numbers."""
+
+
+def pairwise_sum(parts: Iterable[Statistic]) -> Statistic:
+    """The parts added up member by member, neighbors first, then pairs of neighbors, and so on.
+
+    The order is that of a tree over the blocks, so several workers can add up its branches; rounding errors grow with
+    its depth only. At most one partial sum for each level of the tree is kept.
+    """
+    levels: list[Statistic | None] = []
+    for part in parts:
+        carry: Statistic = part
+        for depth, waiting in enumerate(levels):
+            if waiting is None:
+                levels[depth] = carry
+                break
+            carry, levels[depth] = _add(waiting, carry), None
+        else:
+            levels.append(carry)
+    waiting_parts = [level for level in levels if level is not None]
+    total = waiting_parts[0]
+    for earlier in waiting_parts[1:]:
+        total = _add(earlier, total)
+    return total
+
+
+class BlockReader(Generic[B]):
+    """Something that is read block by block: a subclass says how many rows there are, and what its blocks are."""
+
+    n_samples: int
+
+    def blocks(self) -> Iterator[tuple[slice, B]]:
+        """Consecutive rows: which ones, and the block."""
+        raise NotImplementedError
+
+    def reduce(self, statistic: Callable[[slice, B], Statistic]) -> Statistic:
+        """Sums of a statistic over blocks, in a fixed order."""
+        return pairwise_sum(statistic(rows, block) for rows, block in self.blocks())
+
+    def collect(self, function: Callable[[slice, B], tuple[Array, ...]]) -> tuple[Array, ...]:
+        """Values for every row, in the order of the rows."""
+        values: tuple[Array, ...] = ()
+        for rows, block in self.blocks():
+            parts = function(rows, block)
+            if rows == slice(0, self.n_samples):
+                return parts
+            values = values or tuple(np.empty((self.n_samples, *part.shape[1:]), part.dtype) for part in parts)
+            for value, part in zip(values, parts, strict=True):
+                value[rows] = part
+        return values
+
+
+class Rows(BlockReader[Block]):
+    """A store read `step` rows at a time."""
+
+    def __init__(self, store: Store, step: int) -> None:
+        self.store, self.step, self.n_samples = store, step, store.shape[0]
+
+    def blocks(self) -> Iterator[tuple[slice, Block]]:
+        for rows in row_slices(self.n_samples, self.step):
+            yield rows, self.store.block(rows)
+
+
+def _add(left: Statistic, right: Statistic) -> Statistic:
+    """The sum, in the place of the left summand where that is an array."""
+    return tuple(np.add(a, b, out=a) if isinstance(a, np.ndarray) else a + b for a, b in zip(left, right, strict=True))

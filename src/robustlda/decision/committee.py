@@ -1,0 +1,292 @@
+"""A committee of rules, judged by labels that may be wrong.
+
+No single rule wins everywhere: with few samples in each of many classes it takes clouds with latent labels (`clouds`),
+where classes overlap a linear score, where they are curved a local one (`ridge`). Which of them to trust is asked of
+samples they have not seen, whose labels may be wrong as well: `label_noise` finds the shares a_e of the rules together
+with the transition T of labels. Probabilities of a new sample are Σ_e a_e p_e(k | x).
+
+That gives every training sample a belief about its true class, r_jk ∝ T_{k, label of j} Σ_e a_e p_e(k | x_j). In a
+second stage least squares learn these beliefs in place of the labels, and are judged again. They see cleaner targets,
+but targets of which their own first answers are a part; neither stage is better everywhere, and the mean of the two is
+never far from the better one.
+
+The projection itself has seen all labels. Where there are many dimensions for the samples it has memorized them, wrong
+ones included: a sample then lies with the class it was given, and whatever is held out in the projected space is not.
+There (`Plan.memorizes_labels`) clouds and local rule work along principal axes, which owe nothing to labels.
+
+Held-out means without the sample itself, for every rule in closed form, so nothing depends on how samples would be
+dealt out to folds. Of several copies of a sample one is left out: a table of few distinct rows is a table like any
+other.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from scipy.special import softmax
+
+from robustlda.data import Samples, distinct
+from robustlda.data.samples import CenteredBlock
+from robustlda.decision import clouds, ridge
+from robustlda.decision.clouds import Clouds, CloudSettings
+from robustlda.decision.label_noise import LabelNoise, best_likelihood, fit_label_noise, floored
+from robustlda.decision.ridge import Regression, ScoreRule, Similarities, Solution
+from robustlda.decision.rule import Distances, FittedDecision, Training, centered_blocks
+from robustlda.linalg import Array, typical_square, weighted_medians
+from robustlda.solvers import starts
+from robustlda.solvers.subspace import principal_directions
+
+CLOUDS = (
+    CloudSettings(flip_rate=0.1, degrees=5.0, shrinkage=0.1),
+    CloudSettings(flip_rate=0.2, degrees=20.0, shrinkage=0.3),
+)
+CLIP_RADIUS2 = 9.0
+"""Squared length, in units of the median one, to which far samples are drawn in for the linear rule."""
+
+WIDTH = 3.0
+"""Width of similarities, in squared lengths of the median one: the wider, the less a wrong neighbor matters."""
+
+SHARPNESS = 2.0 ** np.arange(8)
+"""Factors of scores, when they are turned into probabilities."""
+
+
+TIE = 1.0
+"""Difference of log-likelihoods that the given labels do not settle.
+
+Scores of one sharpness with some wrong labels, or of a lower one with fewer, may explain labels equally well: where
+most samples are at few places, nothing in them tells overlap from noise. The sharpest of such scores is taken, so that
+what could be either counts as noise, and is looked at.
+"""
+
+
+class View:
+    """Rows as the members of a committee see them; what several of them need is computed once."""
+
+    def __init__(self, rows: CenteredBlock, axes: Array, similarities: Similarities) -> None:
+        self.rows, self._axes, self._similarities = rows, axes, similarities
+
+    @cached_property
+    def Z(self) -> Array:
+        """Coordinates along the axes of the committee."""
+        return self.rows.times(self._axes.T).astype(float)
+
+    @cached_property
+    def squares(self) -> Array:
+        """Squared distances from the center."""
+        return self.rows.squares()
+
+    @cached_property
+    def similarities(self) -> Array:
+        """Features of the local rule."""
+        return self._similarities.of(self.Z)
+
+
+class Member(Protocol):
+    """A rule of the committee."""
+
+    def probabilities(self, view: View) -> Array: ...
+
+
+@dataclass(frozen=True)
+class LinearMember:
+    """Scores of the rows themselves, far ones being drawn in so that none has much leverage."""
+
+    rule: ScoreRule
+    limit: float
+
+    def probabilities(self, view: View) -> Array:
+        drawn_in = ridge.shrink_factors(view.squares, self.limit)[:, None]
+        scores = drawn_in * view.rows.times(self.rule.coef)
+        return softmax(self.rule.sharpness * (scores + self.rule.offset), axis=1)
+
+
+@dataclass(frozen=True)
+class LocalMember:
+    """Scores of similarities to landmarks."""
+
+    rule: ScoreRule
+
+    def probabilities(self, view: View) -> Array:
+        return self.rule.probabilities(view.similarities)
+
+
+@dataclass(frozen=True)
+class CloudMember:
+    """Probabilities of clouds."""
+
+    clouds: Clouds
+
+    def probabilities(self, view: View) -> Array:
+        return self.clouds.probabilities(view.Z)
+
+
+@dataclass(frozen=True)
+class Committee:
+    """Members with their shares. The rows of `axes` span the space of clouds and local rule."""
+
+    axes: Array
+    similarities: Similarities
+    members: tuple[tuple[float, Member], ...]
+    clouds: Clouds  # by which distances are measured
+    priors: Array
+    correction: Array  # of the classes' shares, where other priors were asked for
+
+    def probabilities(self, rows: CenteredBlock) -> Array:
+        """Probability of every class."""
+        view = View(rows, self.axes, self.similarities)
+        p = sum(share * floored(member.probabilities(view)) for share, member in self.members) * self.correction
+        return p / p.sum(axis=1, keepdims=True)
+
+    def scores(self, rows: CenteredBlock) -> Array:
+        """Logarithm of the probability of every class."""
+        with np.errstate(divide="ignore"):  # a prior of zero means: never
+            return np.log(self.probabilities(rows))
+
+    def measure(self, rows: CenteredBlock) -> Distances:
+        """Distances from the clouds of the classes and from the space they are in."""
+        view = View(rows, self.axes, self.similarities)
+        outside = view.squares - np.einsum("ij,ij->i", view.Z, view.Z)
+        # Where the axes span the whole space, only rounding errors are left.
+        outside = np.where(outside > 1e-9 * view.squares, outside, 0)
+        return Distances(self.clouds.distances(view.Z), outside, self.clouds.plane(view.Z))
+
+    @classmethod
+    def fit(cls, training: Training) -> FittedDecision:
+        """The committee, and for each sample the probability of every class to be its true one, given its label.
+
+        The latter comes from rules that have not seen the sample.
+        """
+        samples, plan = training.samples, training.samples.plan
+        groups = distinct.find(samples)
+        axes = _axes(training, len(groups))
+        if samples.n_samples <= plan.max_samples:
+            rule, noise = _assemble(_Candidates(samples, axes), axes, training.priors)
+            return FittedDecision(rule, noise.beliefs, noise)
+        index, weights = distinct.subset(samples, groups, plan.max_samples, plan.min_class_samples)
+        rule, noise = _assemble(_Candidates(samples.take(index, weights), axes), axes, training.priors)
+        place = np.full(len(groups), -1)
+        place[groups.group[index]] = np.arange(len(index))
+        return FittedDecision(rule, _all_beliefs(rule, noise, training, place[groups.group]), noise)
+
+
+def _axes(training: Training, n_distinct: int) -> Array:
+    """Directions in which clouds and local rule work, in the rows."""
+    samples, components = training.samples, training.components
+    if not samples.plan.memorizes_labels(samples, n_distinct):
+        return components
+    axes = samples.space.lift(starts.principal_axes(samples, len(components))).T
+    return axes.astype(components.dtype)
+
+
+def _all_beliefs(rule: Committee, noise: LabelNoise, training: Training, place: Array) -> Array:
+    """Beliefs about all samples: of those that were learned from as they are, of others from the rule itself."""
+    samples = training.samples
+    beliefs = np.empty((samples.n_samples, samples.n_classes))
+    for block in centered_blocks(training.store, training.center, samples.plan):
+        p = rule.probabilities(block.read()) * noise.transition[:, samples.labels[block.rows]].T
+        beliefs[block.rows] = p / p.sum(axis=1, keepdims=True)
+    known = place >= 0
+    beliefs[known] = noise.beliefs[place[known]]
+    return beliefs
+
+
+class _Candidates:
+    """Everything that does not depend on targets: features, taken apart once, and clouds."""
+
+    def __init__(self, samples: Samples, axes: Array) -> None:
+        self.samples, self.labels = samples, samples.labels
+        self.weight = _label_weight(samples)
+        Z = samples.project_features(axes.T.astype(float)).astype(float)
+        parts = Z, self.labels, samples.weights, samples.n_classes
+        self.clouds, self.by_clouds = zip(*(clouds.fit(*parts, settings) for settings in CLOUDS), strict=True)
+        self.similarities = _similarities(Z, axes, samples, self.clouds[0])
+        self.local = Regression(self.similarities.of(Z), samples.weights)
+        self._directions, self.limit, self.linear = _linear(samples)
+
+    def linear_member(self, solution: Solution, sharpness: float) -> LinearMember:
+        coef = self.samples.space.lift(self._directions @ solution.coef)
+        return LinearMember(ScoreRule(coef, solution.offset, sharpness), self.limit)
+
+    def local_member(self, solution: Solution, sharpness: float) -> LocalMember:
+        return LocalMember(ScoreRule(solution.coef, solution.offset, sharpness))
+
+
+def _label_weight(samples: Samples) -> Array:
+    """What a label counts: as much as was given, but for samples far from all others, whose labels nobody can tell.
+
+    A sample far from its own class only is what is looked for.
+    """
+    limit = CLIP_RADIUS2 * typical_square(samples.squared_norms, samples.weights.given)
+    return samples.weights.given * ridge.shrink_factors(samples.squared_norms, limit) ** 4
+
+
+def _similarities(Z: Array, axes: Array, samples: Samples, cloud: Clouds) -> Similarities:
+    # Drawn in feature space, so that they are the same points whatever basis the axes are.
+    directions = np.random.RandomState(0).standard_normal((axes.shape[1], samples.plan.landmarks))
+    R = Z - weighted_medians(Z, samples.weight)
+    width = WIDTH * typical_square(np.einsum("ij,ij->i", R, R), samples.weight)
+    return Similarities.to(cloud.draw((axes @ directions).T), width)
+
+
+def _linear(samples: Samples) -> tuple[Array, float, Regression]:
+    """Directions in which the linear rule learns, the squared length that counts at most, and the regression."""
+    if samples.plan.learn_in_whole_space(samples):
+        directions, F = np.eye(samples.dim), samples.rows(slice(None)).astype(float)
+    else:
+        directions = principal_directions(samples, samples.plan.principal_subspace(samples))
+        F = samples.project(directions).astype(float)
+    limit = CLIP_RADIUS2 * typical_square(samples.squared_norms, samples.weight)
+    F = F * ridge.shrink_factors(samples.squared_norms, limit)[:, None]
+    return directions, limit, Regression(F, samples.weights)
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """Least squares for some targets, and what is found when they are judged together with the clouds."""
+
+    least_squares: tuple[Member, Member]
+    noise: LabelNoise
+
+
+def _stage(candidates: _Candidates, targets: Array) -> _Stage:
+    labels, weight = candidates.labels, candidates.weight
+    (linear, linear_p), (local, local_p) = (
+        _best(fitted, targets, labels, weight) for fitted in (candidates.linear, candidates.local)
+    )
+    held_out = np.array([floored(p) for p in (linear_p, local_p, *candidates.by_clouds)])
+    found = candidates.linear_member(*linear), candidates.local_member(*local)
+    return _Stage(found, fit_label_noise(held_out, labels, weight))
+
+
+def _assemble(candidates: _Candidates, axes: Array, priors: Array | None) -> tuple[Committee, LabelNoise]:
+    """The mean of two stages, the clouds being the same in both."""
+    c = candidates.samples.n_classes
+    first = _stage(candidates, np.eye(c)[candidates.labels])
+    second = _stage(candidates, first.noise.beliefs)
+    members: list[tuple[float, Member]] = []
+    for stage in (first, second):
+        members += zip(stage.noise.shares[:2] / 2, stage.least_squares, strict=True)
+    cloud_shares = (first.noise.shares[2:] + second.noise.shares[2:]) / 2
+    members += zip(cloud_shares, map(CloudMember, candidates.clouds), strict=True)
+    # What is said about labels rests on samples that no rule has seen; beliefs are made from all labels.
+    noise = first.noise
+    given = noise.priors if priors is None else priors
+    correction = np.ones(c) if priors is None else priors / noise.priors
+    return Committee(axes, candidates.similarities, tuple(members), candidates.clouds[0], given, correction), noise
+
+
+def _best(regression: Regression, targets: Array, labels: Array, weight: Array) -> tuple[tuple[Solution, float], Array]:
+    """The solution and sharpness that make the given labels most likely, with their held-out probabilities."""
+    rows, c = np.arange(len(labels)), targets.shape[1]
+    solutions = list(regression.solutions(targets))
+    found: list[tuple[float, float, int]] = []
+    for k, solution in enumerate(solutions):
+        odds = np.exp(solution.held_out - solution.held_out.max(axis=1, keepdims=True))
+        for sharpness in SHARPNESS:
+            likelihood = best_likelihood(odds[rows, labels] / odds.sum(axis=1), weight, c)
+            found.append((float(sharpness), likelihood, k))
+            odds *= odds  # twice as sharp
+    enough = max(likelihood for _, likelihood, _ in found) - TIE
+    sharpness, _, k = max(each for each in found if each[1] >= enough)
+    return (solutions[k], sharpness), softmax(sharpness * solutions[k].held_out, axis=1)

@@ -1,0 +1,95 @@
+"""What a decision is: a rule that scores rows, and what fitting it found out about the labels.
+
+A new rule is a class with a class method `fit`, a method `scores` and an attribute `priors`, and a line in `RULES` of
+the package. It learns from `Training`, through products of the samples or from their coordinates in a few directions,
+and predicts for blocks of rows, so neither has to know how the rows are stored.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+
+from robustlda.data.samples import CenteredBlock, Samples
+from robustlda.data.store import Store, row_slices
+from robustlda.decision.label_noise import LabelNoise
+from robustlda.linalg import Array
+from robustlda.plan import Plan
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a rule may learn from: samples, the projection that was found (directions in rows), and priors if given.
+
+    `store` has the same rows in feature space about `center`, as predictions will see them.
+    """
+
+    samples: Samples
+    components: Array
+    store: Store
+    center: Array
+    priors: Array | None = None
+
+
+class Rule(Protocol):
+    """A fitted decision rule. `priors` are the class probabilities it assumes."""
+
+    @property
+    def priors(self) -> Array: ...
+
+    @classmethod
+    def fit(cls, training: Training) -> "FittedDecision": ...
+
+    def scores(self, rows: CenteredBlock) -> Array:
+        """Logarithm of prior times density for every class, up to a term common to all, of rows in feature space."""
+        ...
+
+
+class Measuring(Rule, Protocol):
+    """A rule that also says how far rows are from every class, which an audit asks for."""
+
+    def measure(self, rows: CenteredBlock) -> "Distances": ...
+
+
+@dataclass(frozen=True)
+class FittedDecision:
+    """A rule, and where it models wrong labels what it believes of each training sample (n × c) and of the labels."""
+
+    rule: Rule
+    beliefs: Array | None = None
+    label_noise: LabelNoise | None = None
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Squared distances of rows from every class, and from the space those are measured in; a plane to draw them in."""
+
+    squared: Array
+    outside: Array
+    plane: Array
+
+    @classmethod
+    def joined(cls, parts: list[Self]) -> Self:
+        return cls(*(np.concatenate([getattr(p, name) for p in parts]) for name in ("squared", "outside", "plane")))
+
+
+def centered_blocks(store: Store, center: Array, plan: Plan) -> list["LazyBlock"]:
+    """Blocks of rows about a center, each of which is read when it is asked for."""
+    return [LazyBlock(store, center, rows) for rows in row_slices(store.shape[0], plan.predict_rows)]
+
+
+@dataclass(frozen=True)
+class LazyBlock:
+    """Rows of a store that have not been read yet."""
+
+    store: Store
+    center: Array
+    rows: slice
+
+    def read(self) -> CenteredBlock:
+        return CenteredBlock(self.store.block(self.rows), self.center)
+
+
+def score_rows(rule: Rule, store: Store, center: Array, plan: Plan) -> Array:
+    """Scores of all rows, block by block."""
+    return np.concatenate([rule.scores(block.read()) for block in centered_blocks(store, center, plan)])

@@ -1,0 +1,115 @@
+"""Every check of what a user gives, before anything is computed; what lies below trusts its input."""
+
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from robustlda.data.store import Store, as_store, is_stored_elsewhere, row_slices
+from robustlda.linalg import Array
+from robustlda.plan import Plan
+
+_DTYPES = (np.float64, np.float32)
+
+
+def validated_store(estimator: BaseEstimator, X: Any, plan: Plan, *, reset: bool = False) -> Store:
+    """The rows of X, checked; `reset` where an estimator meets its features for the first time."""
+    if not is_stored_elsewhere(X):
+        return as_store(validate_data(estimator, X, accept_sparse="csr", dtype=_DTYPES, reset=reset))
+    store = as_store(X)
+    _check_features(estimator, store.shape[1], reset)
+    _peak(store, plan)
+    return store
+
+
+def validated_training(estimator: BaseEstimator, X: Any, y: Any, plan: Plan) -> tuple[Store, Array]:
+    """Rows and labels that belong together."""
+    if not is_stored_elsewhere(X):
+        X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=_DTYPES, ensure_min_samples=2)
+        store = as_store(X)
+    else:
+        store, y = validated_store(estimator, X, plan, reset=True), column_or_1d(y)
+        if len(y) != store.shape[0]:
+            raise ValueError(f"X has {store.shape[0]} rows, but y has {len(y)} labels: give one for each row.")
+    check_classification_targets(y)
+    check_size(store, plan)
+    return store, y
+
+
+def _check_features(estimator: BaseEstimator, d: int, reset: bool) -> None:
+    """What scikit-learn's validation does for data in memory."""
+    if reset:
+        estimator.n_features_in_ = d
+        if hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+    elif d != estimator.n_features_in_:
+        name = type(estimator).__name__
+        raise ValueError(f"X has {d} features, but {name} is expecting {estimator.n_features_in_} features as input.")
+
+
+def _peak(store: Store, plan: Plan) -> float:
+    """The largest size of a number, block by block; a ValueError if one is not finite."""
+    peak = 0.0
+    for rows in row_slices(store.shape[0], plan.block_rows(store.shape[1])):
+        peak = float(np.maximum(peak, store.block(rows).peak()))  # which NaN does not pass by
+        if not np.isfinite(peak):
+            raise ValueError(f"Rows {rows.start} to {rows.stop - 1} of X contain NaN or infinity; impute or drop them.")
+    return peak
+
+
+def check_size(store: Store, plan: Plan) -> None:
+    """Squares of the data, and squares of those, must be numbers."""
+    limit = 1e15 if store.dtype == np.float32 else 1e75
+    peak = _peak(store, plan)
+    if peak > limit or 0 < peak < 1 / limit:
+        raise ValueError(
+            f"The largest number in X is {peak:.1e}, outside of {1 / limit:.0e} to {limit:.0e}, where {store.dtype} "
+            "arithmetic is safe. Change the units, for example with StandardScaler."
+        )
+
+
+def checked_weight(sample_weight: Any, n: int) -> Array:
+    weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weight.shape}, but there are {n} samples: give one number each.")
+    if weight.min() < 0:
+        raise ValueError(f"sample_weight holds {weight.min():g}; a weight must not be negative.")
+    if not weight.any():
+        raise ValueError("All sample weights are zero; at least two classes need a positive weight.")
+    return weight
+
+
+def check_whole(name: str, value: Any, *, none: bool = False) -> None:
+    """A whole number of at least 1; True is not meant as one."""
+    if none and value is None:
+        return
+    if not (isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1):
+        raise ValueError(f"{name}={value!r} must be a whole number of at least 1{', or None' if none else ''}.")
+
+
+def check_choice(name: str, value: Any, choices: Iterable[Any], otherwise: str = "") -> None:
+    """One of a few values."""
+    allowed = list(choices)
+    if not isinstance(value, str | None) or value not in allowed:
+        raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, allowed))}{otherwise}.")
+
+
+def check_number(name: str, value: Any, bound: str, *, least: float = 0.0, strict: bool = False) -> None:
+    """A number from `least` on, or above it; `bound` says so in words."""
+    if not (isinstance(value, Real) and (float(value) > least if strict else float(value) >= least)):
+        raise ValueError(f"{name}={value!r} must be {bound}.")
+
+
+def checked_priors(priors: Any, n_classes: int) -> Array:
+    try:
+        checked = np.asarray(priors, float)
+    except (TypeError, ValueError):
+        raise ValueError(f"priors={priors!r} must be {n_classes} numbers with sum 1, or None.") from None
+    if checked.shape != (n_classes,) or (checked < 0).any() or not np.isclose(checked.sum(), 1):
+        raise ValueError(f"priors must be {n_classes} non-negative numbers with sum 1, one for each class.")
+    return checked
