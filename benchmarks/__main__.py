@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.page import read, write
-from robustlda.report.files import replacing
+from robustlda.output import replacing
 
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 FIELDS = ["data", "n", "d", "solver", "seconds", "iterations", "J", "stationarity", "peak_mb", "note"]

@@ -17,9 +17,10 @@ from sklearn.preprocessing import StandardScaler
 from test_cli import call
 
 from robustlda import LabelAudit, RobustLDA
-from robustlda.audit import farness, files
+from robustlda.audit import farness
 from robustlda.datasets import readers
 from robustlda.datasets.contaminate import flip_into_next_class, flip_labels, gross_rows
+from robustlda.report import audit_files
 
 
 def table(load):
@@ -171,10 +172,10 @@ def test_tables_are_read_alike_whatever_the_file(tmp_path, ending):
 
 
 def test_cells_are_no_formulas():
-    assert files.spreadsheet_safe("=1+1") == "'=1+1"
-    assert files.spreadsheet_safe("@x") == "'@x"
-    assert files.spreadsheet_safe("-3.5") == "-3.5"
-    assert files.spreadsheet_safe("plain") == "plain"
+    assert audit_files.spreadsheet_safe("=1+1") == "'=1+1"
+    assert audit_files.spreadsheet_safe("@x") == "'@x"
+    assert audit_files.spreadsheet_safe("-3.5") == "-3.5"
+    assert audit_files.spreadsheet_safe("plain") == "plain"
 
 
 def test_command_writes_three_files_and_a_summary(tmp_path):

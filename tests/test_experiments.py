@@ -10,8 +10,8 @@ from sklearn.dummy import DummyClassifier
 from robustlda.datasets import catalogue
 from robustlda.datasets.contaminate import KINDS, contaminate, flip_into_next_class, flip_labels, occlude
 from robustlda.experiments import figures, methods, protocol, records, tables, toy
+from robustlda.output import replacing
 from robustlda.report.document import png
-from robustlda.report.files import replacing
 
 
 @pytest.mark.parametrize("share", [0, 0.1, 0.37, 1])

@@ -46,11 +46,10 @@ def audit(
 
     from rich.console import Console
 
-    from robustlda.audit import files
     from robustlda.audit.label_audit import LabelAudit
     from robustlda.datasets import readers
-    from robustlda.report import audit_page
-    from robustlda.report.files import writable_directory
+    from robustlda.output import writable_directory
+    from robustlda.report import audit_files, audit_page
 
     console = Console(stderr=format_ == "json", highlight=False)
     flipped = None
@@ -67,16 +66,16 @@ def audit(
     X = readers.standardised(data.X) if images is None else images
     with console.status(f"judging {len(data.y):,} labels …"):
         found = LabelAudit(max_false_alarm=max_false_alarm).fit(X, data.y, data.ids)
-    summary = files.summary(found, data.notes)
+    summary = audit_files.summary(found, data.notes)
     # The page can fail, the others cannot: it comes first, so that there are all three files or none.
     audit_page.write(found, out / "report.html", title=title, images=images, notes=data.notes)
-    files.write_suspects(found, out / "suspects.csv")
-    files.write_json(summary, out / "audit.json")
+    audit_files.write_suspects(found, out / "suspects.csv")
+    audit_files.write_json(summary, out / "audit.json")
     failed = max_noise is not None and found.noise_rate_ > max_noise
     if format_ == "json":
         click.echo(json.dumps(summary, indent=1))
     else:
-        for line in files.sentences(found, data.notes, flipped):
+        for line in audit_files.sentences(found, data.notes, flipped):
             console.print(line)
         console.print(f"Wrote suspects.csv, audit.json and report.html to {out}.")
     if failed:

@@ -84,8 +84,8 @@ def compare(
     from robustlda.datasets import catalogue
     from robustlda.experiments import figures, protocol, records, tables
     from robustlda.experiments.methods import METHODS, find
+    from robustlda.output import writable_directory
     from robustlda.report.document import png, save
-    from robustlda.report.files import writable_directory
 
     options.use_folder(data_dir)
     chosen = [catalogue.find(name).name for name in datasets or catalogue.DEFAULT]

@@ -53,7 +53,7 @@ def _fetch(console: "Console") -> None:
     import numpy as np
 
     from robustlda.datasets import catalogue
-    from robustlda.report.files import replacing, writable_directory
+    from robustlda.output import replacing, writable_directory
 
     folder = writable_directory(catalogue.folder())
     for dataset in catalogue.CATALOGUE.values():

@@ -24,7 +24,7 @@ def reproduce(data_dir: Path | None, quick: bool, jobs: int, report_only: bool, 
 
     from robustlda.datasets import catalogue
     from robustlda.experiments import paper, paper_report, records
-    from robustlda.report.files import writable_directory
+    from robustlda.output import writable_directory
 
     options.use_folder(data_dir)
     at_hand = [name for name in paper.NINE if not catalogue.CATALOGUE[name].missing]

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
 
-from robustlda.report.files import replacing
+from robustlda.output import replacing
 
 Record = TypeVar("Record")
 LEFT_OUT = "left out"

@@ -11,7 +11,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, select_autoescape
 
 from robustlda.linalg import Array
-from robustlda.report.files import replacing
+from robustlda.output import replacing
 
 if TYPE_CHECKING:
     from robustlda.audit.label_audit import LabelAudit

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, select_autoescape
 from markupsafe import Markup
 
-from robustlda.report.files import replacing
+from robustlda.output import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ import numpy as np
 
 from robustlda.audit.label_audit import LabelAudit
 from robustlda.linalg import Array
-from robustlda.report.files import replacing
+from robustlda.output import replacing
 
 _COLUMNS = ["rank", "id", "given", "suggested", "probability_wrong", "farness", "farness_any", "finding"]
 
