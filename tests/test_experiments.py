@@ -9,7 +9,8 @@ from sklearn.dummy import DummyClassifier
 
 from robustlda.datasets import catalogue
 from robustlda.datasets.contaminate import KINDS, contaminate, flip_into_next_class, flip_labels, occlude
-from robustlda.experiments import figures, methods, protocol, records, tables, toy
+from robustlda.experiments import figures, methods, protocol, records, tables
+from robustlda.experiments.paper import toy
 from robustlda.output import replacing
 from robustlda.report.document import png
 
@@ -59,7 +60,7 @@ def test_only_square_images_can_be_covered():
 
 
 def test_clean_reference_labels_leave_the_projection_noisy():
-    rows = [protocol.run(unit) for unit in protocol.plan(["wine"], ["knn", "lda"], (0.4,))]
+    rows = [protocol.run(unit) for unit in protocol.units(["wine"], ["knn", "lda"], (0.4,))]
     voting, deciding = ([row for row in rows if row.method == name] for name in ("knn", "lda"))
     assert np.mean([row.accuracy for row in voting]) < 0.75
     assert np.mean([row.clean_reference for row in voting]) > 0.9
@@ -96,7 +97,7 @@ def test_every_method_meets_the_same_folds_and_flips(monkeypatch):
 
     for name in ("first", "second"):
         monkeypatch.setitem(methods.METHODS, name, methods.Method(name, name, Spy, "k"))
-    for unit in protocol.plan(["wine"], ["first", "second"], (0.0, 0.2), folds=3):
+    for unit in protocol.units(["wine"], ["first", "second"], (0.0, 0.2), folds=3):
         key = unit.method
         assert protocol.run(unit).error == ""
     assert seen["first"] == seen["second"]
@@ -107,7 +108,7 @@ def test_test_labels_are_clean_and_training_labels_as_noisy_as_asked():
     X, y = catalogue.find("wine").load()
     truth = {row.tobytes(): label for row, label in zip(X, y, strict=True)}
     held_out = 0
-    for unit in protocol.plan(["wine"], ["knn"], (0.3,)):
+    for unit in protocol.units(["wine"], ["knn"], (0.3,)):
         data = protocol.split(unit)
         assert all(truth[row.tobytes()] == label for row, label in zip(data.X_test, data.y_test, strict=True))
         assert all(truth[row.tobytes()] == label for row, label in zip(data.X, data.y_true, strict=True))
@@ -121,7 +122,7 @@ def test_one_failing_method_is_recorded_and_stops_nothing(monkeypatch, tmp_path)
         raise RuntimeError("no luck\nat all")
 
     monkeypatch.setitem(methods.METHODS, "broken", methods.Method("broken", "Broken", broken, "k"))
-    units = protocol.plan(["wine"], ["broken", "knn"], (0.0, 0.1), folds=2)
+    units = protocol.units(["wine"], ["broken", "knn"], (0.0, 0.1), folds=2)
     rows = [protocol.run(unit) for unit in units]
     assert tables.failures(rows) == {("wine", "broken"): "RuntimeError: no luck"}
     assert set(tables.means(rows)) == {("wine", "knn")}
@@ -135,7 +136,7 @@ def test_one_failing_method_is_recorded_and_stops_nothing(monkeypatch, tmp_path)
 
 @pytest.mark.parametrize("name", methods.METHODS)
 def test_every_method_learns_clean_wine(name):
-    (unit,) = (u for u in protocol.plan(["wine"], [name], (0.0,)) if u.fold == 0)
+    (unit,) = (u for u in protocol.units(["wine"], [name], (0.0,)) if u.fold == 0)
     row = protocol.run(unit)
     assert row.error == ""
     assert row.accuracy > 0.8
@@ -156,14 +157,14 @@ def test_a_file_that_could_not_be_finished_leaves_the_old_one(tmp_path):
 
 
 def test_toy_directions_are_right_without_outliers_and_for_round_classes_only_lda_turns():
-    results = {(a.method, a.stretch, a.distance): a for a in map(toy.run, toy.plan(draws=5))}
-    assert len(results) == len(toy.DISTANCES) * len(toy.STRETCHES) * len(toy.METHODS)
+    results = {(a.method, a.stretch, a.distance): a for a in map(toy.run, toy.settings(draws=5))}
+    assert len(results) == len(toy.DISTANCES) * len(toy.STRETCHES) * len(toy.DIRECTIONS)
 
     def median(*key):
         assert results[key].low <= results[key].median <= results[key].high
         return results[key].median
 
-    assert all(median(method, 1.0, 0.0) < 8 for method in toy.METHODS)
+    assert all(median(method, 1.0, 0.0) < 8 for method in toy.DIRECTIONS)
     assert median("LDA", 1.0, 10.0) > 2 * median("rLDA, bounded leverage", 1.0, 10.0)
     assert toy.angle(np.array([1.0, 0]), np.array([-1.0, 1.0])) == pytest.approx(45)
 

@@ -13,8 +13,9 @@ import pytest
 from conftest import opened
 from test_cli import call
 
-from robustlda.experiments import claims, convergence, paper, protocol, records
-from robustlda.experiments.paper_report import whole_folds
+from robustlda.experiments import protocol, records
+from robustlda.experiments.paper import claims, convergence, schedule
+from robustlda.experiments.paper.results import whole_folds
 from robustlda.report.document import Document, Heading, Table, Text
 
 FILES = ("toy.csv", "comparison.csv", "convergence.csv")
@@ -62,7 +63,7 @@ def reproduction(small_data, tmp_path_factory):
 def test_a_killed_run_goes_on_where_it_was(reproduction):
     folder, before, shown = reproduction
     after = contents(folder)
-    parts = paper.plan(["vehicle", "yale"], quick=True)
+    parts = schedule.parts(["vehicle", "yale"], quick=True)
     assert 12 <= before["comparison.csv"].count(b"\n") < after["comparison.csv"].count(b"\n")
     for name in FILES:
         kept = before[name][: before[name].rfind(b"\n") + 1]
@@ -83,7 +84,7 @@ def test_report_has_a_verdict_on_every_claim(reproduction):
     assert len(table) == 12
     assert all(line.count("**") == 2 and ".csv`" in line for line in table)
     assert "What holds of the paper's claims" in shown
-    for name in ("accuracy_A", "accuracy_B", "convergence", "toy", "spoiled_occlude"):
+    for name in ("accuracy_A", "accuracy_B", "convergence", "toy", "corrupted_occlude"):
         assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert (folder / f"{name}.svg").read_text().startswith("<svg")
 
@@ -101,15 +102,15 @@ def test_page_is_whole_in_a_browser(browser, reproduction, width, scheme):
         assert page.locator("table").count() >= 7
 
 
-def test_nothing_at_hand_is_said_in_one_line(tmp_path):
+def test_nothing_available_is_said_in_one_line(tmp_path):
     result = call("reproduce", "--data-dir", str(tmp_path), "--out", str(tmp_path / "out"))
     assert result.returncode == 2
-    assert "None of the paper's data sets is at hand" in result.stderr
+    assert "None of the paper's data sets is available" in result.stderr
     assert not (tmp_path / "out").exists()
 
 
 def path(*objective, algorithm="plain", dataset="orl", **more):
-    return convergence.Path(
+    return convergence.ObjectivePath(
         dataset, algorithm, "pca", path=" ".join(map(str, objective)), **{"seconds": 1, "stationarity": 1e-5, **more}
     )
 
@@ -145,8 +146,8 @@ def test_verdicts_turn_with_the_numbers():
 def rows(accuracy):
     """Rows of every voting method, and of rLDA, on six sets; accuracy as a function of method, set and level."""
     found = []
-    for name in (*paper.VOTING, "rlda"):
-        for i, dataset in enumerate(paper.NINE[:6]):
+    for name in (*schedule.VOTING, "rlda"):
+        for i, dataset in enumerate(schedule.NINE[:6]):
             for noise in (0.0, 0.4):
                 both = accuracy(name, i, noise)
                 found.append(protocol.Row(dataset, noise, 0, name, accuracy=both, clean_reference=both))
@@ -154,10 +155,10 @@ def rows(accuracy):
 
 
 def test_ranks_and_verdicts_on_accuracy_follow_the_rows():
-    best_first = {name: 0.9 - 0.05 * i for i, name in enumerate(paper.VOTING)} | {"rlda": 0.95}
+    best_first = {name: 0.9 - 0.05 * i for i, name in enumerate(schedule.VOTING)} | {"rlda": 0.95}
     stable = rows(lambda name, i, noise: best_first[name] - 0.001 * i)
     order = claims.ranks(stable, "clean")
-    assert [rank.method for rank in order] == list(paper.VOTING)
+    assert [rank.method for rank in order] == list(schedule.VOTING)
     assert [rank.rank for rank in order] == list(range(1, 10))
     assert {(rank.better, rank.worse) for rank in order[1:]} == {(0, 6)}
     assert order[-1].p == pytest.approx(8 * 2 / 2**6), "Holm multiplies the smallest by the number of tests"

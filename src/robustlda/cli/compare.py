@@ -94,11 +94,10 @@ def compare(
     names = [name for name in names if name not in missing]
     if not names:
         raise ValueError(f"{methods} needs {', '.join(map(str, missing.values()))}, which is not installed.")
-    if jobs == 0:
-        raise ValueError("--jobs 0 leaves nobody to do the work; use 1, or -1 for every core.")
+    options.check_jobs(jobs)
     writable_directory(out)
     console = Console(highlight=False)
-    units = protocol.plan(chosen, names, noise, folds=folds, first=first, kind=kind, seed=seed)
+    units = protocol.units(chosen, names, noise, folds=folds, first=first, kind=kind, seed=seed)
     record = out / "comparison.csv"
     earlier = records.read(record, protocol.Row) if resume else []
     records.write(earlier, record, protocol.Row)

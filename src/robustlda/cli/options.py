@@ -20,6 +20,12 @@ def use_folder(data_dir: Path | None) -> None:
         os.environ[FOLDER] = str(data_dir)
 
 
+def check_jobs(jobs: int) -> None:
+    """Refuse a number of processes that could not do any work."""
+    if jobs == 0:
+        raise ValueError("--jobs 0 leaves nobody to do the work; use 1, or -1 for every core.")
+
+
 def out(default: str):  # type: ignore[no-untyped-def]
     """Where results go."""
     return click.option(

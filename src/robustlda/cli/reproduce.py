@@ -1,10 +1,15 @@
 """`robustlda reproduce`: the paper's experiments, with a verdict on every claim."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from robustlda.cli import options, progress
+
+if TYPE_CHECKING:
+    from robustlda.experiments.paper.claims import Claim
 
 
 @click.command()
@@ -23,44 +28,40 @@ def reproduce(data_dir: Path | None, quick: bool, jobs: int, report_only: bool, 
     from rich.console import Console
 
     from robustlda.datasets import catalogue
-    from robustlda.experiments import paper, paper_report, records
+    from robustlda.experiments import records
+    from robustlda.experiments.paper import claims, report, results, schedule
     from robustlda.output import writable_directory
 
     options.use_folder(data_dir)
-    at_hand = [name for name in paper.NINE if not catalogue.CATALOGUE[name].missing]
-    if not at_hand:
-        raise ValueError(f"None of the paper's data sets is at hand; {catalogue.CATALOGUE[paper.NINE[0]].missing}")
-    if jobs == 0:
-        raise ValueError("--jobs 0 leaves nobody to do the work; use 1, or -1 for every core.")
+    missing = [reason for name in schedule.NINE if (reason := catalogue.CATALOGUE[name].missing)]
+    available = [name for name in schedule.NINE if not catalogue.CATALOGUE[name].missing]
+    if not available:
+        raise ValueError(f"None of the paper's data sets is available; {missing[0]}")
+    options.check_jobs(jobs)
     writable_directory(out)
     console = Console(highlight=False)
-    for name in paper.NINE:
-        if name not in at_hand:
-            console.print(f"[yellow]left out[/yellow] {catalogue.CATALOGUE[name].missing}")
-    for part in [] if report_only else paper.plan(at_hand, quick=quick):
+    for reason in missing:
+        console.print(f"[yellow]left out[/yellow] {reason}")
+    for part in [] if report_only else schedule.parts(available, quick=quick):
         todo = part.unfinished(out)
         console.print(f"{part.title}: {len(todo)} of {len(part.units)} fits to do")
         with progress.shown(console, len(part.units) - len(todo), len(part.units)) as advance:
             for record in records.carry_out(todo, part.run, out / part.file, jobs):
                 advance(f"{part.title}, {getattr(record, 'dataset', '')}".rstrip(", "))
     command = "robustlda reproduce --data-dir FOLDER" + (" --quick" if quick else "")
-    report = paper_report.document(out, command)
-    written = report.write(out)
-    console.print(_verdicts(report))
+    found = results.read(out)
+    written = report.document(found, command).write(out)
+    console.print(_verdicts(claims.all_claims(found)))
     console.print(f"Wrote {out / 'README.md'}, {out / 'report.html'} and {(len(written) - 2) // 2} figures.")
 
 
-def _verdicts(report: object) -> object:
+def _verdicts(found: "Sequence[Claim]") -> object:
     from rich import box
-    from rich.table import Table as Screen
+    from rich.table import Table
 
-    from robustlda.report.document import Document, Table
-
-    assert isinstance(report, Document)
-    table = next(block for block in report.blocks if isinstance(block, Table))
-    screen = Screen(box=box.SIMPLE_HEAD, title="\nWhat holds of the paper's claims", title_justify="left")
-    for name in table.columns[:3]:
+    screen = Table(box=box.SIMPLE_HEAD, title="\nWhat holds of the paper's claims", title_justify="left")
+    for name in ("claim", "measured", "verdict"):
         screen.add_column(name)
-    for row in table.rows:
-        screen.add_row(*(cell.replace("**", "").replace("`", "") for cell in row[:3]))
+    for claim in found:
+        screen.add_row(claim.says, claim.found.replace("`", ""), claim.verdict)
     return screen

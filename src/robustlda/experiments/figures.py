@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from robustlda.datasets import catalogue
-from robustlda.experiments import convergence, methods
+from robustlda.experiments import methods
 from robustlda.experiments.protocol import Row
 from robustlda.experiments.tables import accuracies, with_reference
 
@@ -53,7 +53,7 @@ def accuracy_against_noise(
             for method in group:
                 if (dataset, method.name) in table:
                     _draw(ax, table[dataset, method.name], method, not apart)
-            _bare(ax, catalogue.CATALOGUE[dataset].title)
+            plain_axes(ax, catalogue.CATALOGUE[dataset].title)
             ax.tick_params(labelbottom=True)
             if i + 1 == height or wide * i + len(shown) < len(names):
                 ax.set_xlabel(AXIS[kind])
@@ -62,56 +62,19 @@ def accuracy_against_noise(
         line[0].set_ylabel("accuracy on clean test data\n(mean over folds ± standard error)")
         if i % len(lines) == 0:
             place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5), "alignment": "left", "frameon": False}
-            handles = _first_of_each(axes[i : i + len(lines)].ravel())
+            handles = legend_entries(axes[i : i + len(lines)].ravel())
             line[len(shown) - 1].legend(*handles, title=title, fontsize=9, title_fontsize=9, **place)
     return figure
 
 
-def objective_paths(paths: Sequence[convergence.Path], *, columns: int = 3) -> Figure:
-    """How far J is above the lowest limit found on the data set, after every iteration: a panel per data set."""
-    paths = [path for path in paths if path.path and path.algorithm != "trace_ratio"]
-    names = list(dict.fromkeys(path.dataset for path in paths))
-    wide = min(columns, len(names))
-    figure = Figure(figsize=(4.1 * wide + 2.2, 2.9 * -(-len(names) // wide) + 0.4), layout="constrained")
-    axes = figure.subplots(-(-len(names) // wide), wide, sharey=True, squeeze=False)
-    for ax, name in zip(axes.ravel(), names, strict=False):
-        here = [path for path in paths if path.dataset == name]
-        best = min(path.objective[-1] for path in here)
-        for path in here:
-            gap = np.maximum(path.objective / best - 1, 1e-8)
-            plain = path.algorithm == "plain"
-            label = f"{'plain' if plain else 'accelerated'}, from {_START[path.start]}"
-            style = {"linestyle": "-" if plain else "--", "linewidth": 1.6, "alpha": 0.9}
-            ax.plot(range(len(gap)), gap, color=convergence.STARTS[path.start], label=label, **style)
-        ax.axvline(20, color="#000000", linewidth=0.8, linestyle=":")
-        ax.set_yscale("log")
-        ax.set_xscale("symlog", linthresh=10)
-        ax.set_xlim(0, None)
-        ticks = [t for t in (0, 5, 10, 20, 50, 100, 200, 300) if t <= ax.get_xlim()[1]]
-        ax.set_xticks(ticks, [str(t) for t in ticks], minor=False)
-        ax.set_xticks([], minor=True)
-        _bare(ax, catalogue.CATALOGUE[name].title)
-    for ax in axes.ravel()[len(names) :]:
-        ax.set_visible(False)
-    for ax in axes[-1]:
-        ax.set_xlabel("iteration (dotted: 20)")
-    for ax in axes[:, 0]:
-        ax.set_ylabel("J above the lowest limit,\nrelative")
-    place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5), "frameon": False, "fontsize": 9}
-    axes[0, wide - 1].legend(*_first_of_each(axes.ravel()), **place)
-    return figure
-
-
-_START = {"pca": "principal axes", "trace_ratio": "trLDA", "random": "random frames"}
-
-
-def _bare(ax: Any, title: str) -> None:
+def plain_axes(ax: Any, title: str) -> None:
+    """A titled panel with a faint grid and two spines."""
     ax.grid(color="#dddddd", linewidth=0.6)
     ax.spines[["top", "right"]].set_visible(False)
     ax.set_title(title)
 
 
-def _first_of_each(axes: Any) -> tuple[list[Any], list[str]]:
+def legend_entries(axes: Any) -> tuple[list[Any], list[str]]:
     """Handles and labels of a row of panels, each label once: a method may have failed on one data set."""
     found: dict[str, Any] = {}
     for ax in axes:

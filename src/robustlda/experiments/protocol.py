@@ -63,7 +63,7 @@ class Row(Unit):
         return unit_of(self, Unit)
 
 
-def plan(
+def units(
     datasets: Sequence[str],
     methods: Sequence[str],
     noise: Sequence[float],

@@ -31,7 +31,7 @@ def _components(**settings: Any) -> Callable[[Array, Array], Array]:
     return lambda X, y: RobustLDA(1, decision=None, **settings).fit(X, y).components_[0]
 
 
-METHODS: dict[str, tuple[str, Callable[[Array, Array], Array]]] = {
+DIRECTIONS: dict[str, tuple[str, Callable[[Array, Array], Array]]] = {
     "LDA": ("#0072b2", _lda),
     "trLDA": ("#e69f00", lambda X, y: TraceRatioLDA(1, decision=None).fit(X, y).components_[0]),
     "rLDA": ("#f03e9e", _components(init="trace_ratio", leverage="free")),
@@ -40,8 +40,8 @@ METHODS: dict[str, tuple[str, Callable[[Array, Array], Array]]] = {
 
 
 @dataclass(frozen=True)
-class Unit:
-    """A method on many draws: how long the classes are, and how far away the outliers."""
+class Setting:
+    """A method on many draws of one distribution: how elongated the classes are, and how far away the outliers."""
 
     stretch: float
     distance: float
@@ -51,7 +51,7 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Angle(Unit):
+class Angle(Setting):
     """Quartiles of the angle, in degrees, between the method's direction and the right one."""
 
     low: float = float("nan")
@@ -60,8 +60,8 @@ class Angle(Unit):
     error: str = ""
 
     @property
-    def unit(self) -> Unit:
-        return unit_of(self, Unit)
+    def unit(self) -> Setting:
+        return unit_of(self, Setting)
 
 
 def draw(stretch: float, distance: float, rng: np.random.Generator) -> tuple[Array, Array, Array]:
@@ -79,14 +79,14 @@ def draw(stretch: float, distance: float, rng: np.random.Generator) -> tuple[Arr
     return X, y, np.linalg.solve(root @ root.T, np.array([SEPARATION, 0.0]))
 
 
-def plan(draws: int = 100) -> list[Unit]:
+def settings(draws: int = 100) -> list[Setting]:
     """Every method at every distance of the outliers and every length of the classes."""
-    return [Unit(s, distance, name, draws) for s in STRETCHES for distance in DISTANCES for name in METHODS]
+    return [Setting(s, distance, name, draws) for s in STRETCHES for distance in DISTANCES for name in DIRECTIONS]
 
 
-def run(unit: Unit) -> Angle:
+def run(unit: Setting) -> Angle:
     """The same draws for every method."""
-    _, direction = METHODS[unit.method]
+    _, direction = DIRECTIONS[unit.method]
     found = []
     for number in range(unit.draws):
         rng = np.random.default_rng([unit.seed, int(10 * unit.stretch), int(unit.distance), number])
@@ -108,7 +108,7 @@ def figure(results: list[Angle]) -> Figure:
     axes = drawing.subplots(1, 1 + len(STRETCHES), width_ratios=[1.25, *(1 for _ in STRETCHES)])
     _draw_one(axes[0])
     for ax, stretch in zip(axes[1:], STRETCHES, strict=True):
-        for name, (colour, _) in METHODS.items():
+        for name, (colour, _) in DIRECTIONS.items():
             line = sorted((a for a in results if (a.stretch, a.method) == (stretch, name)), key=lambda a: a.distance)
             x = [a.distance for a in line]
             ax.fill_between(x, [a.low for a in line], [a.high for a in line], color=colour, alpha=0.12, linewidth=0)
@@ -128,7 +128,7 @@ def _draw_one(ax: Any) -> None:
         ax.scatter(*X[y == label].T, s=9, color=colour, label=f"class {label + 1}")
     ax.scatter(*X[:OUTLIERS].T, s=40, facecolors="none", edgecolors="#000000", label="outliers")
     middle = np.median(X, axis=0)
-    lines = {"right": ("#000000", right), **{name: (c, f(X, y)) for name, (c, f) in METHODS.items()}}
+    lines = {"right": ("#000000", right), **{name: (c, f(X, y)) for name, (c, f) in DIRECTIONS.items()}}
     for name, (colour, direction) in lines.items():
         unit = direction / np.linalg.norm(direction)
         ends = middle + np.outer([-6, 6], unit)

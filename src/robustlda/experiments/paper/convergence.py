@@ -6,27 +6,35 @@ size of the last step; the paper's count is read off the path: the first iterati
 
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 from threadpoolctl import threadpool_limits
 
 from robustlda.datasets import catalogue
 from robustlda.estimators.robust import RobustLDA
 from robustlda.estimators.trace_ratio import TraceRatioLDA
+from robustlda.experiments import figures
 from robustlda.experiments.records import LEFT_OUT, unit_of
 
 ALGORITHMS = {"plain": "Algorithm 2, as in the paper", "accelerated": "this package's default", "trace_ratio": "trLDA"}
-STARTS = {"pca": "#0072b2", "trace_ratio": "#e69f00", "random": "#7f7f7f"}
+STARTS = {
+    "pca": ("principal axes", "#0072b2"),
+    "trace_ratio": ("trLDA", "#e69f00"),
+    "random": ("random frames", "#7f7f7f"),
+}
+"""What a start is called in the figure, and its color."""
 LIMIT = 300
 LARGEST = 2000
 
 
 @dataclass(frozen=True)
-class Unit:
-    """One fit of a whole data set; `seed` is that of a random start."""
+class Descent:
+    """One fit of a whole data set; `seed` belongs to a random start."""
 
     dataset: str
     algorithm: str
@@ -35,7 +43,7 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Path(Unit):
+class ObjectivePath(Descent):
     """J at the start and after every iteration (`path`), the seconds of the fit, and the relative gradient at its end.
 
     `start_seconds` is what the start took, a fit of trLDA where it is one.
@@ -48,8 +56,8 @@ class Path(Unit):
     error: str = ""
 
     @property
-    def unit(self) -> Unit:
-        return unit_of(self, Unit)
+    def unit(self) -> Descent:
+        return unit_of(self, Descent)
 
     @property
     def objective(self) -> np.ndarray:
@@ -80,21 +88,21 @@ class Path(Unit):
         return float(np.median(steps)) if steps else float("nan")
 
 
-def plan(dataset: str, seeds: int) -> list[Unit]:
+def descents(dataset: str, seeds: int) -> list[Descent]:
     """Both forms of the algorithm from every start, and trLDA."""
-    units = [Unit(dataset, "trace_ratio", "pca")]
+    units = [Descent(dataset, "trace_ratio", "pca")]
     for algorithm in ("plain", "accelerated"):
-        units += [Unit(dataset, algorithm, start) for start in ("pca", "trace_ratio")]
-        units += [Unit(dataset, algorithm, "random", seed) for seed in range(seeds)]
+        units += [Descent(dataset, algorithm, start) for start in ("pca", "trace_ratio")]
+        units += [Descent(dataset, algorithm, "random", seed) for seed in range(seeds)]
     return units
 
 
-def run(unit: Unit) -> Path:
+def run(unit: Descent) -> ObjectivePath:
     """Fit one unit with one BLAS thread; a failure is recorded, not raised."""
     X, y = catalogue.find(unit.dataset).load()
     if unit.algorithm == "plain" and min(X.shape) > LARGEST:
         reason = f"{LEFT_OUT}: with {min(X.shape)} dimensions a plain iteration takes half a minute"
-        return Path(**asdict(unit), error=reason)
+        return ObjectivePath(**asdict(unit), error=reason)
     X = catalogue.find(unit.dataset).scaling().fit_transform(X)
     settings: dict[str, Any] = {"decision": None, "max_iter": LIMIT}
     try:
@@ -111,16 +119,55 @@ def run(unit: Unit) -> Path:
             model = RobustLDA(init=init, solver=solver, leverage="free", tol=1e-8, random_state=unit.seed, **settings)
             return _path(unit, model, X, y, took)
     except Exception as exception:
-        return Path(**asdict(unit), error=f"{type(exception).__name__}: {exception}".splitlines()[0])
+        return ObjectivePath(**asdict(unit), error=f"{type(exception).__name__}: {exception}".splitlines()[0])
 
 
-def _path(unit: Unit, model: Any, X: Any, y: np.ndarray, start_seconds: float = 0.0) -> Path:
+def _path(unit: Descent, model: Any, X: Any, y: np.ndarray, start_seconds: float = 0.0) -> ObjectivePath:
     begin = time.perf_counter()
     model.fit(X, y)
-    return Path(
+    return ObjectivePath(
         **asdict(unit),
         seconds=time.perf_counter() - begin,
         start_seconds=start_seconds,
         stationarity=float(model.stationarity_),
         path=" ".join(f"{J:.12g}" for J in model.objective_path_),
     )
+
+
+def figure(paths: Sequence[ObjectivePath], *, columns: int = 3) -> Figure:
+    """How far J is above the lowest limit found on the data set, after every iteration: a panel per data set."""
+    paths = [path for path in paths if path.path and path.algorithm != "trace_ratio"]
+    names = list(dict.fromkeys(path.dataset for path in paths))
+    wide = min(columns, len(names))
+    high = -(-len(names) // wide)
+    drawing = Figure(figsize=(4.1 * wide + 2.2, 2.9 * high + 0.4), layout="constrained")
+    axes = drawing.subplots(high, wide, sharey=True, squeeze=False)
+    for ax, name in zip(axes.ravel(), names, strict=False):
+        _draw_gaps(ax, [path for path in paths if path.dataset == name])
+        figures.plain_axes(ax, catalogue.CATALOGUE[name].title)
+    for ax in axes.ravel()[len(names) :]:
+        ax.set_visible(False)
+    for ax in axes[-1]:
+        ax.set_xlabel("iteration (dotted: 20)")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("J above the lowest limit,\nrelative")
+    place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5), "frameon": False, "fontsize": 9}
+    axes[0, wide - 1].legend(*figures.legend_entries(axes.ravel()), **place)
+    return drawing
+
+
+def _draw_gaps(ax: Any, paths: Sequence[ObjectivePath]) -> None:
+    """The paths of one data set; the axis of the iterations is linear up to 10 and logarithmic beyond."""
+    best = min(path.objective[-1] for path in paths)
+    for path in paths:
+        gap = np.maximum(path.objective / best - 1, 1e-8)
+        start, color = STARTS[path.start]
+        style = {"linestyle": "-" if path.algorithm == "plain" else "--", "linewidth": 1.6, "alpha": 0.9}
+        ax.plot(range(len(gap)), gap, color=color, label=f"{path.algorithm}, from {start}", **style)
+    ax.axvline(20, color="#000000", linewidth=0.8, linestyle=":")
+    ax.set_yscale("log")
+    ax.set_xscale("symlog", linthresh=10)
+    ax.set_xlim(0, None)
+    ticks = [t for t in (0, 5, 10, 20, 50, 100, 200, 300) if t <= ax.get_xlim()[1]]
+    ax.set_xticks(ticks, [str(t) for t in ticks], minor=False)
+    ax.set_xticks([], minor=True)

@@ -1,61 +1,38 @@
 """What came of the paper's experiments, as a document: verdicts first, then figures, tables and how it was done."""
 
 import platform
-from collections import Counter, defaultdict
 from collections.abc import Sequence
 from importlib.metadata import version
-from pathlib import Path as File
 
 import numpy as np
 
 from robustlda.datasets.catalogue import CATALOGUE
-from robustlda.experiments import claims, convergence, figures, paper, protocol, records, toy
+from robustlda.experiments import figures, protocol
 from robustlda.experiments.methods import METHODS, find
+from robustlda.experiments.paper import claims, convergence, schedule, toy
+from robustlda.experiments.paper.results import Results
 from robustlda.experiments.tables import accuracies, means, with_reference
 from robustlda.report.document import Block, Document, Heading, Picture, Table, Text
 
 _LETTER = {"noisy": "A", "clean": "B"}
 
 
-def document(folder: File, command: str) -> Document:
-    """Everything from the CSV files in a folder."""
-    angles = records.latest(records.read(folder / "toy.csv", toy.Angle))
-    rows = whole_folds(records.latest(records.read(folder / "comparison.csv", protocol.Row)))
-    paths = records.latest(records.read(folder / "convergence.csv", convergence.Path))
-    order = list(paper.NINE)
-    rows.sort(key=lambda row: (order.index(row.dataset), row.noise, row.fold))
-    paths.sort(key=lambda path: (order.index(path.dataset), path.algorithm, path.start, path.seed))
-    labels = [row for row in rows if row.kind == "uniform"]
+def document(results: Results, command: str) -> Document:
+    """The whole report; `command` is what repeats the experiments."""
+    labels = results.wrong_labels
     blocks: list[Block] = []
     if labels:
         blocks.append(_panels(labels, "noisy"))
-    blocks += _verdicts(claims.all_claims(paths, rows, angles))
+    blocks += _verdicts(claims.all_claims(results))
     if labels:
         blocks += _accuracy(labels)
-    blocks += _spoiled([row for row in rows if row.kind != "uniform"])
-    if paths:
-        blocks += _convergence(paths)
-    if angles:
-        blocks += _toy(angles)
-    blocks += _how(rows, command)
+    blocks += _corrupted(results.corrupted_samples)
+    if results.paths:
+        blocks += _convergence(results.paths)
+    if results.angles:
+        blocks += _toy(results.angles)
+    blocks += _how(results.rows, command)
     return Document("The paper's claims, measured", blocks)
-
-
-def whole_folds(rows: Sequence[protocol.Row]) -> list[protocol.Row]:
-    """Without folds of which a run that was broken off has left only a part.
-
-    Methods that let 1-NN vote and those that decide by themselves are planned, and looked at, apart.
-    """
-    done = Counter((row.dataset, row.kind, METHODS[row.method].votes, row.fold) for row in rows)
-    most: dict[tuple[str, str, bool], int] = defaultdict(int)
-    for (*group, _), count in done.items():
-        most[tuple(group)] = max(most[tuple(group)], count)  # type: ignore[index]
-
-    def whole(row: protocol.Row) -> bool:
-        group = (row.dataset, row.kind, METHODS[row.method].votes)
-        return done[(*group, row.fold)] == most[group]
-
-    return [row for row in rows if whole(row)]
 
 
 def _panels(rows: Sequence[protocol.Row], reference: str) -> Picture:
@@ -118,7 +95,7 @@ def _rank_table(rows: Sequence[protocol.Row], reference: str) -> Table:
 def _by_set(rows: Sequence[protocol.Row], reference: str) -> Table:
     """Mean accuracy with right labels, 20 and 40 % wrong ones."""
     mean = means(with_reference([row for row in rows if not row.error], reference))
-    sets = [name for name in paper.NINE if any(name == d for d, _ in mean)]
+    sets = [name for name in schedule.NINE if any(name == d for d, _ in mean)]
     levels = (0.0, 0.2, 0.4)
     lines = []
     for method in METHODS:
@@ -132,7 +109,7 @@ def _triple(values: Sequence[float | None]) -> str:
     return " ".join("–" if value is None else f"{value:.3f}".lstrip("0") for value in values)
 
 
-def _spoiled(rows: Sequence[protocol.Row]) -> list[Block]:
+def _corrupted(rows: Sequence[protocol.Row]) -> list[Block]:
     if not rows:
         return []
     blocks: list[Block] = [
@@ -142,15 +119,15 @@ def _spoiled(rows: Sequence[protocol.Row]) -> list[Block]:
             "pepper, or replaced by gross outliers. Test images are clean."
         ),
     ]
-    for kind in paper.SPOILED:
+    for kind in schedule.CORRUPTIONS:
         here = [row for row in rows if row.kind == kind and not row.error]
         if here:
             drawing = figures.accuracy_against_noise(here, apart=False)
-            blocks.append(Picture(f"spoiled_{kind}", drawing, f"Accuracy against {figures.AXIS[kind][:-3]}."))
+            blocks.append(Picture(f"corrupted_{kind}", drawing, f"Accuracy against {figures.AXIS[kind][:-3]}."))
     return blocks
 
 
-def _convergence(paths: Sequence[convergence.Path]) -> list[Block]:
+def _convergence(paths: Sequence[convergence.ObjectivePath]) -> list[Block]:
     names = list(dict.fromkeys(path.dataset for path in paths))
     differ = claims.spread([path for path in paths if path.path])
     lines = []
@@ -176,7 +153,7 @@ def _convergence(paths: Sequence[convergence.Path]) -> list[Block]:
         Heading("Convergence"),
         Picture(
             "convergence",
-            figures.objective_paths(paths),
+            convergence.figure(paths),
             "J after every iteration, relative to the lowest limit found on the data set, from principal axes, from "
             "trLDA and from random frames. A line that stays up has found another limit.",
         ),
@@ -197,12 +174,12 @@ def _convergence(paths: Sequence[convergence.Path]) -> list[Block]:
     ]
 
 
-def _iterations(paths: Sequence[convergence.Path]) -> str:
+def _iterations(paths: Sequence[convergence.ObjectivePath]) -> str:
     counts = [path.iterations for path in paths if path.path]
     return ", ".join("> 300" if count is None else str(count) for count in counts) or "–"
 
 
-def _seconds(path: convergence.Path | None) -> tuple[str, str]:
+def _seconds(path: convergence.ObjectivePath | None) -> tuple[str, str]:
     if path is None:
         return "–", "–"
     steps = len(path.objective) - 1
@@ -215,7 +192,7 @@ def _toy(angles: Sequence[toy.Angle]) -> list[Block]:
     at = {(a.method, a.stretch, a.distance): a for a in angles}
     for stretch in toy.STRETCHES:
         for distance in toy.DISTANCES:
-            shown = [f"{at[name, stretch, distance].median:.1f}" for name in toy.METHODS]
+            shown = [f"{at[name, stretch, distance].median:.1f}" for name in toy.DIRECTIONS]
             lines.append((f"{stretch:g}, {f'at {distance:g}' if distance else 'none'}", *shown))
     return [
         Heading("The toy figure"),
@@ -227,14 +204,14 @@ def _toy(angles: Sequence[toy.Angle]) -> list[Block]:
         Picture(
             "toy", toy.figure(list(angles)), "One draw, and the angle to the right direction: median and quartiles."
         ),
-        Table(("length of the classes, outliers", *toy.METHODS), lines),
+        Table(("length of the classes, outliers", *toy.DIRECTIONS), lines),
     ]
 
 
 def _how(rows: Sequence[protocol.Row], command: str) -> list[Block]:
     table = accuracies([row for row in rows if row.kind == "uniform" and not row.error])
     lines = []
-    for name in paper.NINE:
+    for name in schedule.NINE:
         voting = [by for (d, method), by in table.items() if d == name and METHODS[method].votes]
         if voting:
             machine = table.get((name, "svm"), {})
@@ -248,7 +225,7 @@ def _how(rows: Sequence[protocol.Row], command: str) -> list[Block]:
                 )
             )
     failed = sorted({(row.dataset, row.method, row.error) for row in rows if row.error})
-    absent = [CATALOGUE[name].title for name in paper.NINE if name not in {row.dataset for row in rows}]
+    absent = [CATALOGUE[name].title for name in schedule.NINE if name not in {row.dataset for row in rows}]
     sentences = [f"Not at hand: {', '.join(absent)}"] if absent else []
     sentences += [f"{find(m).label} on {CATALOGUE[d].title}: {error}" for d, m, error in failed]
     missing = [Text("; ".join(sentences) + ".")] if sentences else []

@@ -9,11 +9,12 @@ import numpy as np
 from scipy import stats
 
 from robustlda.datasets.catalogue import CATALOGUE
-from robustlda.experiments.convergence import Path
 from robustlda.experiments.methods import find
+from robustlda.experiments.paper.convergence import ObjectivePath
+from robustlda.experiments.paper.results import Results
+from robustlda.experiments.paper.toy import Angle
 from robustlda.experiments.protocol import Row
 from robustlda.experiments.tables import means, with_reference
-from robustlda.experiments.toy import Angle
 
 LITERAL = ("rlda_1nn", "rlda_pca_1nn")
 
@@ -40,30 +41,30 @@ class Rank:
     p: float
 
 
-def all_claims(paths: Sequence[Path], rows: Sequence[Row], angles: Sequence[Angle]) -> list[Claim]:
+def all_claims(results: Results) -> list[Claim]:
     """Those for which there are results."""
-    labels = [row for row in rows if row.kind == "uniform" and not row.error]
-    spoiled = [row for row in rows if row.kind != "uniform" and not row.error]
-    paths = [path for path in paths if path.path]
+    labels = [row for row in results.wrong_labels if not row.error]
+    corrupted = [row for row in results.corrupted_samples if not row.error]
+    paths = [path for path in results.paths if path.path]
     found: list[Claim] = []
     if paths:
         found += [monotone(paths), within_twenty(paths), stationary(paths), global_limit(paths), quadratic(paths)]
-    if angles:
-        found.append(toy(angles))
+    if results.angles:
+        found.append(toy(results.angles))
     if labels:
         found += [stable(labels, "noisy"), stable(labels, "clean"), best(labels, "noisy"), best(labels, "clean")]
     if paths:
         found += cost(paths)
-    if spoiled:
-        found.append(outliers(spoiled))
+    if corrupted:
+        found.append(outliers(corrupted))
     return found
 
 
-def ours(paths: Sequence[Path], algorithm: str) -> list[Path]:
+def ours(paths: Sequence[ObjectivePath], algorithm: str) -> list[ObjectivePath]:
     return [path for path in paths if path.algorithm == algorithm]
 
 
-def monotone(paths: Sequence[Path]) -> Claim:
+def monotone(paths: Sequence[ObjectivePath]) -> Claim:
     steps = np.concatenate([np.diff(p.objective) / p.objective[:-1] for p in paths if p.algorithm != "trace_ratio"])
     rises = int((steps > 1e-12).sum())
     return Claim(
@@ -74,7 +75,7 @@ def monotone(paths: Sequence[Path]) -> Claim:
     )
 
 
-def within_twenty(paths: Sequence[Path]) -> Claim:
+def within_twenty(paths: Sequence[ObjectivePath]) -> Claim:
     words: list[str] = []
     share = 0.0
     for algorithm, name in (("accelerated", "with the strides of this package"), ("plain", "plain")):
@@ -100,7 +101,7 @@ def _share(counts: Sequence[int]) -> str:
     return f"{sum(count <= 20 for count in counts) / len(counts):.0%}"
 
 
-def stationary(paths: Sequence[Path]) -> Claim:
+def stationary(paths: Sequence[ObjectivePath]) -> Claim:
     lengths = [path.stationarity for path in ours(paths, "plain")]
     return Claim(
         "The limit is a stationary point",
@@ -110,7 +111,7 @@ def stationary(paths: Sequence[Path]) -> Claim:
     )
 
 
-def spread(paths: Sequence[Path]) -> dict[str, float]:
+def spread(paths: Sequence[ObjectivePath]) -> dict[str, float]:
     """By how much the limits from several starts differ, relative to the lowest, for every data set."""
     limits = defaultdict(list)
     for path in paths:
@@ -119,7 +120,7 @@ def spread(paths: Sequence[Path]) -> dict[str, float]:
     return {name: max(values) / min(values) - 1 for name, values in limits.items()}
 
 
-def global_limit(paths: Sequence[Path]) -> Claim:
+def global_limit(paths: Sequence[ObjectivePath]) -> Claim:
     differ = spread(paths)
     several = [name for name, value in differ.items() if value > 1e-4]
     worst = max(differ, key=lambda name: differ[name])
@@ -132,7 +133,7 @@ def global_limit(paths: Sequence[Path]) -> Claim:
     )
 
 
-def quadratic(paths: Sequence[Path]) -> Claim:
+def quadratic(paths: Sequence[ObjectivePath]) -> Claim:
     plain = [path.rate for path in ours(paths, "plain") if not np.isnan(path.rate)]
     trace = [len(path.objective) - 1 for path in ours(paths, "trace_ratio")]
     return Claim(
@@ -250,7 +251,7 @@ def best(rows: Sequence[Row], reference: str) -> Claim:
     )
 
 
-def cost(paths: Sequence[Path]) -> list[Claim]:
+def cost(paths: Sequence[ObjectivePath]) -> list[Claim]:
     per_step, total = [], []
     for path in ours(paths, "plain"):
         (trace,) = [p for p in ours(paths, "trace_ratio") if p.dataset == path.dataset]

@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from robustlda.experiments import convergence, protocol, records, toy
+from robustlda.experiments import protocol, records
+from robustlda.experiments.paper import convergence, toy
 
 NINE = ("vehicle", "dermatology", "coil20", "orl", "yale", "pie", "reuters21578", "tdt2", "20newsgroups")
 FACES = ("orl", "yale", "pie")
@@ -27,7 +28,7 @@ VOTING = (
     "pca_1nn",
 )
 DECIDING = ("svm", "rlda")
-SPOILED = ("occlude", "salt_and_pepper", "gross_rows")
+CORRUPTIONS = ("occlude", "salt_and_pepper", "gross_rows")
 
 
 @dataclass(frozen=True)
@@ -45,18 +46,24 @@ class Part:
         return records.unfinished(self.units, records.read(folder / self.file, self.kind))
 
 
-def plan(datasets: Sequence[str], *, quick: bool = False) -> list[Part]:
+def parts(datasets: Sequence[str], *, quick: bool = False) -> list[Part]:
     """All parts, for those of the nine data sets that are at hand."""
     run = run_quick if quick else run_full
     return [
-        Part("toy figure", toy.plan(10 if quick else 100), toy.run, "toy.csv", toy.Angle),
-        Part("accuracy", accuracy(datasets, quick), run, "comparison.csv", protocol.Row),
-        Part("spoiled images", spoiled(datasets, quick), run, "comparison.csv", protocol.Row),
-        Part("convergence", _paths(datasets, quick), convergence.run, "convergence.csv", convergence.Path),
+        Part("toy figure", toy.settings(10 if quick else 100), toy.run, "toy.csv", toy.Angle),
+        Part("accuracy", accuracy_units(datasets, quick), run, "comparison.csv", protocol.Row),
+        Part("corrupted images", corruption_units(datasets, quick), run, "comparison.csv", protocol.Row),
+        Part(
+            "convergence",
+            _convergence_units(datasets, quick),
+            convergence.run,
+            "convergence.csv",
+            convergence.ObjectivePath,
+        ),
     ]
 
 
-def accuracy(datasets: Sequence[str], quick: bool) -> list[protocol.Unit]:
+def accuracy_units(datasets: Sequence[str], quick: bool) -> list[protocol.Unit]:
     """Wrong labels, five folds; on large data methods that decide by themselves run the first only."""
     levels = (0.0, 0.2, 0.4) if quick else (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
     units = []
@@ -64,25 +71,25 @@ def accuracy(datasets: Sequence[str], quick: bool) -> list[protocol.Unit]:
         large = name in LARGE
         voting, deciding = (1, 1) if quick else (5, 1) if large else (5, 5)
         some = (0.0, 0.4) if quick and name in TEXT else levels
-        units += protocol.plan([name], VOTING, some, first=voting)
-        units += protocol.plan([name], DECIDING, some, first=deciding)
+        units += protocol.units([name], VOTING, some, first=voting)
+        units += protocol.units([name], DECIDING, some, first=deciding)
     return sorted(units, key=lambda unit: unit.fold)
 
 
-def spoiled(datasets: Sequence[str], quick: bool) -> list[protocol.Unit]:
+def corruption_units(datasets: Sequence[str], quick: bool) -> list[protocol.Unit]:
     """Spoiled training images with right labels, on the faces."""
     units = []
     for name in (name for name in datasets if name in FACES and not (quick and name == "pie")):
         folds = 1 if quick or name in LARGE else 5
         levels = (0.0, 0.2, 0.4) if quick or name in LARGE else (0.0, 0.1, 0.2, 0.3, 0.4)
-        for kind in SPOILED:
-            units += protocol.plan([name], (*VOTING, "rlda"), levels, first=folds, kind=kind)
+        for kind in CORRUPTIONS:
+            units += protocol.units([name], (*VOTING, "rlda"), levels, first=folds, kind=kind)
     return sorted(units, key=lambda unit: unit.fold)
 
 
-def _paths(datasets: Sequence[str], quick: bool) -> list[convergence.Unit]:
+def _convergence_units(datasets: Sequence[str], quick: bool) -> list[convergence.Descent]:
     chosen = [name for name in datasets if not (quick and name in ("coil20", *LARGE))]
-    return [unit for name in chosen for unit in convergence.plan(name, seeds=1 if quick or name in TEXT else 3)]
+    return [unit for name in chosen for unit in convergence.descents(name, seeds=1 if quick or name in TEXT else 3)]
 
 
 def left_out(unit: protocol.Unit, quick: bool) -> str:
