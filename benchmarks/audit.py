@@ -33,7 +33,7 @@ FIELDS = ["data", "kind", "share", "method", "average_precision", "flagged", "fa
 
 
 def load(name: str) -> tuple[Any, np.ndarray]:
-    dataset = catalogue.find(name)
+    dataset = catalogue.dataset_named(name)
     X, y = dataset.load()
     rng = np.random.default_rng(0)
     # Classes of one or two rows have no second opinion, for any of the methods.

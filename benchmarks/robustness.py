@@ -9,7 +9,7 @@ import numpy as np
 
 from robustlda.datasets.catalogue import CATALOGUE
 from robustlda.experiments import figures, records
-from robustlda.experiments.methods import METHODS, VARIANTS, find
+from robustlda.experiments.methods import METHODS, VARIANTS, method_named
 from robustlda.experiments.protocol import Row
 from robustlda.report.document import png, save
 
@@ -24,7 +24,7 @@ TITLES = {
 
 
 def main(folder: Path) -> None:
-    rows = [row for row in records.read(folder / "comparison.csv", Row) if not row.error]
+    rows = [row for row in records.read(folder / "comparison.csv", Row) if row.succeeded]
     parts = []
     lost = []
     for (kind, noise), title in TITLES.items():
@@ -58,7 +58,7 @@ def _losses(rows: list[Row]) -> str:
         best = max(peers, key=lambda m: mean[m].get(dataset, 0))
         behind = mean[best].get(dataset, 0) - ours
         if behind >= 0.005:
-            found.append(f"{CATALOGUE[dataset].title} {100 * behind:.1f} ({find(best).label})")
+            found.append(f"{CATALOGUE[dataset].title} {100 * behind:.1f} ({method_named(best).label})")
     return ", ".join(found) or "nowhere"
 
 
@@ -88,7 +88,7 @@ def _table(rows: list[Row]) -> list[str]:
             value, best = mean[method].get(d), max(by_set.get(d, 0) for by_set in mean.values())
             text = "–" if value is None else f"{value:.3f}".lstrip("0")
             cells.append(f"**{text}**" if value is not None and value >= best - 5e-4 else text)
-        label = find(method).label
+        label = method_named(method).label
         means = f"{average(method, eight):.3f} | {average(method, complete):.3f}"
         lines.append(f"| {label} | " + " | ".join(cells) + f" | {means} |")
     if len(complete) < len(sets):
@@ -105,7 +105,7 @@ def _variants(rows: list[Row]) -> list[str]:
             chosen = [r for r in rows if (r.kind, r.noise, r.method) == (kind, noise, method) and r.dataset in EIGHT]
             mean = _means(chosen).get(method, {})
             cells.append(f"{fmean(mean.values()):.3f}".lstrip("0") if len(mean) == len(EIGHT) else "–")
-        label = "the defaults" if method == "rlda" else find(method).label
+        label = "the defaults" if method == "rlda" else method_named(method).label
         lines.append(f"| {label} | " + " | ".join(cells) + " |")
     return lines
 

@@ -105,7 +105,7 @@ def test_every_method_meets_the_same_folds_and_flips(monkeypatch):
 
 
 def test_test_labels_are_clean_and_training_labels_as_noisy_as_asked():
-    X, y = catalogue.find("wine").load()
+    X, y = catalogue.dataset_named("wine").load()
     truth = {row.tobytes(): label for row, label in zip(X, y, strict=True)}
     held_out = 0
     for unit in protocol.units(["wine"], ["knn"], (0.3,)):

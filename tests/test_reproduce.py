@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,10 +15,11 @@ from conftest import opened
 from test_cli import call
 
 from robustlda.experiments import protocol, records
-from robustlda.experiments.paper import claims, convergence, schedule
+from robustlda.experiments.paper import claims, convergence, schedule, toy
 from robustlda.experiments.paper.results import whole_folds
 from robustlda.report.document import Document, Heading, Table, Text
 
+RESULTS = Path(__file__).parents[1] / "results"
 FILES = ("toy.csv", "comparison.csv", "convergence.csv")
 
 
@@ -190,7 +192,25 @@ def test_records_come_back_as_they_were_written(tmp_path):
     assert first.unit == row.unit
     assert (first.error, second.fold) == (row.error, 2)
     assert records.unfinished([row.unit], [first]) == [row.unit], "a failure is tried again"
-    assert records.unfinished([row.unit], [replace(row, error="left out: too slow")]) == []
+    assert records.unfinished([row.unit], [replace(row, error="", skipped="too slow")]) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "kind", "skipped"),
+    [
+        ("paper/comparison.csv", protocol.Row, 9),
+        ("paper/convergence.csv", convergence.ObjectivePath, 6),
+        ("paper/toy.csv", toy.Angle, 0),
+        ("robustness/comparison.csv", protocol.Row, 0),
+    ],
+)
+def test_published_records_are_read_and_say_what_was_skipped(file, kind, skipped):
+    if not (RESULTS / file).exists():
+        pytest.skip("results are published with the repository, not with the package")
+    published = records.read(RESULTS / file, kind)
+    assert not any(record.error for record in published)
+    assert sum(not record.succeeded for record in published) == skipped
+    assert records.unfinished([record.unit for record in published], published) == []
 
 
 def test_a_document_says_the_same_in_both_forms():

@@ -83,14 +83,14 @@ def compare(
 
     from robustlda.datasets import catalogue
     from robustlda.experiments import figures, protocol, records, tables
-    from robustlda.experiments.methods import METHODS, find
+    from robustlda.experiments.methods import METHODS, method_named
     from robustlda.output import writable_directory
     from robustlda.report.document import png, save
 
     options.use_folder(data_dir)
-    chosen = [catalogue.find(name).name for name in datasets or catalogue.DEFAULT]
-    names = list(METHODS) if methods == "all" else [find(name.strip()).name for name in methods.split(",")]
-    missing = {name: find(name).missing for name in names if find(name).missing}
+    chosen = [catalogue.dataset_named(name).name for name in datasets or catalogue.DEFAULT]
+    names = list(METHODS) if methods == "all" else [method_named(name.strip()).name for name in methods.split(",")]
+    missing = {name: method_named(name).missing_package for name in names if method_named(name).missing_package}
     names = [name for name in names if name not in missing]
     if not names:
         raise ValueError(f"{methods} needs {', '.join(map(str, missing.values()))}, which is not installed.")
@@ -107,13 +107,14 @@ def compare(
     everything = records.latest(records.read(record, protocol.Row))
     rows = [row for row in everything if row.unit in set(units)]
     rows.sort(key=lambda row: chosen.index(row.dataset))
-    console.print(f"Mean accuracy on clean test data over {min(first or folds, folds)} folds, by {figures.AXIS[kind]}:")
+    levels = f"{figures.CONTAMINATION[kind]}, %"
+    console.print(f"Mean accuracy on clean test data over {min(first or folds, folds)} folds, by {levels}:")
     for dataset in chosen:
         console.print(_table(dataset, names, noise, tables.with_reference(rows, reference)))
     for (dataset, method), error in tables.failures(rows).items():
-        console.print(f"[red]failed[/red] {find(method).label} on {dataset}: {error}")
+        console.print(f"[red]failed[/red] {method_named(method).label} on {dataset}: {error}")
     for name, package in missing.items():
-        console.print(f"[yellow]left out[/yellow] {find(name).label}: {package} is not installed")
+        console.print(f"[yellow]left out[/yellow] {method_named(name).label}: {package} is not installed")
     records.write(tables.in_order(everything), record, protocol.Row)
     save(out / "comparison.png", png(figures.accuracy_against_noise(rows, reference=reference)))
     console.print(f"\nWrote {record} ({len(everything)} rows) and {out / 'comparison.png'}.")
@@ -124,13 +125,13 @@ def _table(dataset: str, names: Sequence[str], noise: Sequence[float], rows: "Se
     from rich.table import Table
 
     from robustlda.datasets import catalogue
-    from robustlda.experiments.methods import find
+    from robustlda.experiments.methods import method_named
     from robustlda.experiments.tables import means
 
     mean = means(rows)
     best = {level: max((mean.get((dataset, n), {}).get(level, 0) for n in names), default=0) for level in noise}
     table = Table(
-        title=f"\n{catalogue.find(dataset).title}",
+        title=f"\n{catalogue.dataset_named(dataset).title}",
         title_justify="left",
         title_style="bold",
         box=box.SIMPLE_HEAD,
@@ -144,5 +145,5 @@ def _table(dataset: str, names: Sequence[str], noise: Sequence[float], rows: "Se
             value = mean.get((dataset, name), {}).get(level)
             text = "failed" if value is None else f"{value:.3f}"
             cells.append(f"[bold green]{text}[/]" if value is not None and value >= best[level] - 5e-4 else text)
-        table.add_row(find(name).label, *cells)
+        table.add_row(method_named(name).label, *cells)
     return table

@@ -37,13 +37,13 @@ def datasets(data_dir: Path | None, fetch: bool) -> None:
     table.add_column("source, or what is missing")
     for dataset in catalogue.CATALOGUE.values():
         sizes = ["", "", ""]
-        if not dataset.missing:
+        if not dataset.unavailable:
             X, y = dataset.load()
             sizes = [str(X.shape[0]), str(X.shape[1]), str(len(set(y.tolist())))]
         state = dataset.source
-        if dataset.missing:
+        if dataset.unavailable:
             way = "; get it with --fetch" if dataset.fetch else ""
-            state = f"[yellow]{dataset.missing}[/] ({dataset.source}{way})"
+            state = f"[yellow]{dataset.unavailable}[/] ({dataset.source}{way})"
         table.add_row(dataset.name, *sizes, state)
     Console(highlight=False).print(table)
 
@@ -57,7 +57,7 @@ def _fetch(console: "Console") -> None:
 
     folder = writable_directory(catalogue.folder())
     for dataset in catalogue.CATALOGUE.values():
-        if dataset.fetch is None or not dataset.missing:
+        if dataset.fetch is None or not dataset.unavailable:
             continue
         try:
             X, y = dataset.fetch()

@@ -33,8 +33,8 @@ def reproduce(data_dir: Path | None, quick: bool, jobs: int, report_only: bool, 
     from robustlda.output import writable_directory
 
     options.use_folder(data_dir)
-    missing = [reason for name in schedule.NINE if (reason := catalogue.CATALOGUE[name].missing)]
-    available = [name for name in schedule.NINE if not catalogue.CATALOGUE[name].missing]
+    missing = [reason for name in schedule.NINE if (reason := catalogue.CATALOGUE[name].unavailable)]
+    available = [name for name in schedule.NINE if not catalogue.CATALOGUE[name].unavailable]
     if not available:
         raise ValueError(f"None of the paper's data sets is available; {missing[0]}")
     options.check_jobs(jobs)

@@ -42,7 +42,7 @@ class Dataset:
     fetch: Callable[[], tuple[Array, Array]] | None = None
 
     @property
-    def missing(self) -> str:
+    def unavailable(self) -> str:
         """What keeps the data set from being loaded, in one sentence; empty if nothing does."""
         if not self.files:
             return ""
@@ -167,10 +167,10 @@ CATALOGUE = {
 DEFAULT = ("digits", "wine", "breast_cancer")
 
 
-def find(name: str) -> Dataset:
+def dataset_named(name: str) -> Dataset:
     """The data set of that name, if it can be loaded."""
     if name not in CATALOGUE:
         raise ValueError(f"There is no data set {name!r}; choose from {', '.join(CATALOGUE)}.")
-    if CATALOGUE[name].missing:
-        raise ValueError(f"{name}: {CATALOGUE[name].missing}")
+    if CATALOGUE[name].unavailable:
+        raise ValueError(f"{name}: {CATALOGUE[name].unavailable}")
     return CATALOGUE[name]

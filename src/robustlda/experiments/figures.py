@@ -13,14 +13,14 @@ from robustlda.experiments import methods
 from robustlda.experiments.protocol import Row
 from robustlda.experiments.tables import accuracies, with_reference
 
-AXIS = {
-    "uniform": "wrong training labels, %",
-    "next_class": "wrong labels in every other class, %",
-    "gross_rows": "training samples replaced by outliers, %",
-    "salt_and_pepper": "training images with salt and pepper, %",
-    "occlude": "training images partly covered, %",
+CONTAMINATION = {
+    "uniform": "wrong training labels",
+    "next_class": "wrong labels in every other class",
+    "gross_rows": "training samples replaced by outliers",
+    "salt_and_pepper": "training images with salt and pepper",
+    "occlude": "training images partly covered",
 }
-
+"""What is on the horizontal axis, in per cent, for every kind of contamination."""
 
 GROUPS = {True: "1-NN votes, with {reference} reference labels", False: "the method decides by itself"}
 
@@ -56,7 +56,7 @@ def accuracy_against_noise(
             plain_axes(ax, catalogue.CATALOGUE[dataset].title)
             ax.tick_params(labelbottom=True)
             if i + 1 == height or wide * i + len(shown) < len(names):
-                ax.set_xlabel(AXIS[kind])
+                ax.set_xlabel(f"{CONTAMINATION[kind]}, %")
         for ax in line[len(shown) :]:
             ax.set_visible(False)
         line[0].set_ylabel("accuracy on clean test data\n(mean over folds ± standard error)")
@@ -88,17 +88,16 @@ def _draw(ax: Any, by_noise: dict[float, list[float]], method: methods.Method, m
     x = [100 * noise for noise in by_noise]
     mean = np.array([fmean(values) for values in by_noise.values()])
     error = np.array([stdev(v) / len(v) ** 0.5 if len(v) > 1 else 0 for v in by_noise.values()])
-    ours = method.name.startswith("rlda")
-    ax.fill_between(x, mean - error, mean + error, color=method.colour, alpha=0.08, linewidth=0)
+    ax.fill_between(x, mean - error, mean + error, color=method.color, alpha=0.08, linewidth=0)
     ax.plot(
         x,
         mean,
-        color=method.colour,
-        marker="o" if ours else ".",
+        color=method.color,
+        marker="o" if method.emphasized else ".",
         markersize=4.5,
-        linewidth=2.4 if ours else 1.3,
+        linewidth=2.4 if method.emphasized else 1.3,
         linestyle="-" if method.votes or not mixed else "--",
-        zorder=3 if ours else 2,
+        zorder=3 if method.emphasized else 2,
         label=method.label,
     )
 

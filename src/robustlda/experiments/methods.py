@@ -32,18 +32,20 @@ class Method:
 
     With `votes`, the classifier is a pipeline that ends in 1-NN, whose reference labels an experiment may choose apart
     from those the projection is trained on. Without `sparse`, text is reduced to latent semantic components first.
+    Forms of rLDA are `emphasized` in figures.
     """
 
     name: str
     label: str
     build: Callable[[], Any]
-    colour: str
+    color: str
     votes: bool = False
     sparse: bool = True
     requires: str | None = None
+    emphasized: bool = False
 
     @property
-    def missing(self) -> str | None:
+    def missing_package(self) -> str | None:
         """The package this method needs and this installation lacks."""
         return self.requires if self.requires and find_spec(self.requires) is None else None
 
@@ -67,8 +69,24 @@ class PrincipalAxes(DiscriminantProjection):
         return SolverResult(W, sums / totals[:, None], np.array([1.0]), 0.0, True, "principal axes")
 
 
-def _voting(name: str, label: str, projection: Callable[[], Any], colour: str, sparse: bool = True) -> Method:
-    return Method(name, label, lambda: make_pipeline(projection(), KNeighborsClassifier(1)), colour, True, sparse)
+def _voting(
+    name: str,
+    label: str,
+    projection: Callable[[], Any],
+    color: str,
+    *,
+    sparse: bool = True,
+    emphasized: bool = False,
+) -> Method:
+    def build() -> Any:
+        return make_pipeline(projection(), KNeighborsClassifier(1))
+
+    return Method(name, label, build, color, votes=True, sparse=sparse, emphasized=emphasized)
+
+
+def _variant(name: str, label: str, color: str, **settings: Any) -> Method:
+    """RobustLDA with one setting changed."""
+    return Method(name, label, lambda: RobustLDA(**settings), color, emphasized=True)
 
 
 def literal(init: str = "trace_ratio") -> RobustLDA:
@@ -84,8 +102,8 @@ METHODS = {
     method.name: method
     for method in (
         # 1-NN votes in the projected space: the paper's comparison, and PCA at the same dimension as a control.
-        _voting("rlda_1nn", "rLDA + 1-NN", literal, "#f03e9e"),
-        _voting("rlda_pca_1nn", "rLDA from PCA + 1-NN", lambda: literal("pca"), "#ffa3cf"),
+        _voting("rlda_1nn", "rLDA + 1-NN", literal, "#f03e9e", emphasized=True),
+        _voting("rlda_pca_1nn", "rLDA from PCA + 1-NN", lambda: literal("pca"), "#ffa3cf", emphasized=True),
         _voting("trlda_1nn", "trLDA + 1-NN", lambda: TraceRatioLDA(decision=None), "#e69f00"),
         _voting("lda_1nn", "LDA + 1-NN", baselines.classical_lda, "#0072b2", sparse=False),
         _voting("lpp_1nn", "supervised LPP + 1-NN", lambda: SupervisedLPP(decision=None), "#009e73"),
@@ -94,8 +112,8 @@ METHODS = {
         _voting("knn", "1-NN", lambda: "passthrough", "#888888"),
         _voting("pca_1nn", "PCA + 1-NN", PrincipalAxes, "#8c564b"),
         # The method decides by itself.
-        Method("rlda", "RobustLDA()", RobustLDA, "#c0143c"),
-        Method("rlda_centroid", "rLDA, centroid rule", lambda: RobustLDA(decision="centroid"), "#7a0022"),
+        Method("rlda", "RobustLDA()", RobustLDA, "#c0143c", emphasized=True),
+        _variant("rlda_centroid", "rLDA, centroid rule", "#7a0022", decision="centroid"),
         Method("pca_rule", "PCA, same rule", lambda: PrincipalAxes(decision="noise_aware"), "#8c564b"),
         Method("trlda", "trLDA", TraceRatioLDA, "#e69f00"),
         Method("svm", "SVM, tuned", baselines.TunedSVM, "#000000"),
@@ -111,20 +129,20 @@ METHODS = {
 VARIANTS = {
     method.name: method
     for method in (
-        Method("rlda_trace_start", "start: trace ratio", lambda: RobustLDA(init="trace_ratio"), "#f0a0b0"),
-        Method("rlda_best_start", "start: lowest J of three", lambda: RobustLDA(init="best"), "#d06080"),
-        Method("rlda_q2", "exponent 2", lambda: RobustLDA(exponent=2.0), "#a01030"),
-        Method("rlda_squared", "loss: squared", lambda: RobustLDA(loss="squared"), "#e69f00"),
-        Method("rlda_capped", "loss: capped", lambda: RobustLDA(loss="capped"), "#d08000"),
-        Method("rlda_cauchy", "loss: cauchy", lambda: RobustLDA(loss="cauchy"), "#b07000"),
-        Method("rlda_median", "center: median", lambda: RobustLDA(center="median"), "#0072b2"),
-        Method("rlda_free", "leverage: free", lambda: RobustLDA(leverage="free"), "#009e73"),
+        _variant("rlda_trace_start", "start: trace ratio", "#f0a0b0", init="trace_ratio"),
+        _variant("rlda_best_start", "start: lowest J of three", "#d06080", init="best"),
+        _variant("rlda_q2", "exponent 2", "#a01030", exponent=2.0),
+        _variant("rlda_squared", "loss: squared", "#e69f00", loss="squared"),
+        _variant("rlda_capped", "loss: capped", "#d08000", loss="capped"),
+        _variant("rlda_cauchy", "loss: cauchy", "#b07000", loss="cauchy"),
+        _variant("rlda_median", "center: median", "#0072b2", center="median"),
+        _variant("rlda_free", "leverage: free", "#009e73", leverage="free"),
     )
 }
 """RobustLDA with one setting changed: for the table behind its defaults, not part of `all`."""
 
 
-def find(name: str) -> Method:
+def method_named(name: str) -> Method:
     """The method or variant of that name."""
     if name in VARIANTS:
         return VARIANTS[name]

@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 from robustlda.datasets import catalogue
 from robustlda.datasets.contaminate import contaminate
 from robustlda.experiments import methods
-from robustlda.experiments.records import unit_of
+from robustlda.experiments.records import Outcome, unit_of
 from robustlda.linalg import Array
 
 
@@ -43,8 +43,8 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Row(Unit):
-    """What came of a unit: an accuracy, or the sentence that says why there is none.
+class Row(Unit, Outcome):
+    """The result of a unit: an accuracy, or the reason why there is none.
 
     `clean_reference` is the accuracy if 1-NN has the right labels of its reference samples, where it votes.
     `noise_rate` is the share of wrong labels the method believes in, and `calibration` the expected calibration error
@@ -57,6 +57,7 @@ class Row(Unit):
     noise_rate: float = float("nan")
     calibration: float = float("nan")
     error: str = ""
+    skipped: str = ""
 
     @property
     def unit(self) -> Unit:
@@ -124,8 +125,8 @@ def run(unit: Unit) -> Row:
 
 
 def _measure(unit: Unit, data: Split) -> dict[str, Any]:
-    method = methods.find(unit.method)
-    dataset = catalogue.find(unit.dataset)
+    method = methods.method_named(unit.method)
+    dataset = catalogue.dataset_named(unit.dataset)
     reduction = [] if method.sparse or dataset.reduction is None else [dataset.reduction()]
     model = make_pipeline(dataset.scaling(), *reduction, method.build())
     if method.votes:
@@ -152,4 +153,4 @@ def calibration_error(probabilities: Array, classes: Array, y: Array, bins: int 
 
 @lru_cache(maxsize=4)
 def _load(name: str) -> tuple[Array, Array]:
-    return catalogue.find(name).load()
+    return catalogue.dataset_named(name).load()

@@ -11,8 +11,17 @@ from joblib import Parallel, delayed
 from robustlda.output import replacing
 
 Record = TypeVar("Record")
-LEFT_OUT = "left out"
-"""How the error of a unit begins that was not tried, for a reason that will not go away."""
+
+
+class Outcome:
+    """What every record says besides its numbers: why the unit failed (`error`), or why it was not run (`skipped`)."""
+
+    error: str
+    skipped: str
+
+    @property
+    def succeeded(self) -> bool:
+        return not (self.error or self.skipped)
 
 
 def unit_of(record: Any, unit: type[Record]) -> Record:
@@ -21,8 +30,8 @@ def unit_of(record: Any, unit: type[Record]) -> Record:
 
 
 def unfinished(units: Iterable[Record], records: Iterable[Any]) -> list[Record]:
-    """The units of which there is no record yet, or only a failure."""
-    done = {record.unit for record in records if not record.error or record.error.startswith(LEFT_OUT)}
+    """The units without a record, and those that failed; what was skipped would be skipped again."""
+    done = {record.unit for record in records if not record.error}
     return [unit for unit in units if unit not in done]
 
 

@@ -25,7 +25,7 @@ def accuracies(rows: Sequence[Row]) -> dict[tuple[str, str], dict[float, list[fl
     """Accuracies over the folds, by (data set, method) and noise; failed units are left out."""
     table: dict[tuple[str, str], dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in sorted(rows, key=lambda row: (row.noise, row.fold)):
-        if not row.error:
+        if row.succeeded:
             table[row.dataset, row.method][row.noise].append(row.accuracy)
     return table
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _POINTS = 1500
 _ROWS = 400
 _LONGEST = 80
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c564b", "#7f7f00", "#5e3c99", "#444444")
+COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c564b", "#7f7f00", "#5e3c99", "#444444")
 
 
 def write(audit: "LabelAudit", path: Path, *, title: str, images: Any = None, notes: list[str] | None = None) -> None:
@@ -55,7 +55,7 @@ def render(audit: "LabelAudit", *, title: str, images: Any = None, notes: list[s
                 "points": [_point(audit, place, int(i)) for i in points],
                 "rows": [_row(audit, int(i), images) for i in order[:_ROWS]],
                 "classes": [_short(str(c)) for c in audit.classes_],
-                "colours": [COLOURS[k % len(COLOURS)] for k in range(len(audit.classes_))],
+                "colors": [COLORS[k % len(COLORS)] for k in range(len(audit.classes_))],
             }
         ),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from robustlda.linalg import Array
-from robustlda.report.audit_page import COLOURS
+from robustlda.report.audit_page import COLORS
 
 if TYPE_CHECKING:
     from robustlda.audit.label_audit import LabelAudit
@@ -85,16 +85,16 @@ class ProjectionDisplay(_Display):
         ax = self._begin(ax, (7, 5))
         classes = np.unique(self.given)
         for k, label in enumerate(classes):
-            colour, here = COLOURS[k % len(COLOURS)], self.given == label
+            color, here = COLORS[k % len(COLORS)], self.given == label
             name = str(label) if len(classes) <= _MOST_NAMED else None
-            ax.scatter(*self.points[here].T, s=10, color=colour, alpha=0.7, linewidth=0, label=name)
+            ax.scatter(*self.points[here].T, s=10, color=color, alpha=0.7, linewidth=0, label=name)
             outline = _ellipse(self.points[here & self.believed])
             if outline is not None:
-                ax.plot(*outline, color=colour, linewidth=1.2)
-        for finding, marker, colour in (("mislabelled", "o", "#d00000"), ("outlying", "s", "#000000")):
+                ax.plot(*outline, color=color, linewidth=1.2)
+        for finding, marker, color in (("mislabelled", "o", "#d00000"), ("outlying", "s", "#000000")):
             chosen = self.finding == finding
             if chosen.any():
-                style = {"facecolors": "none", "edgecolors": colour, "marker": marker, "linewidth": 1.1, "zorder": 3}
+                style = {"facecolors": "none", "edgecolors": color, "marker": marker, "linewidth": 1.1, "zorder": 3}
                 ax.scatter(*self.points[chosen].T, s=46, label=f"{finding} ({chosen.sum()})", **style)
         low, high = np.quantile(self.points, [0.002, 0.998], axis=0)
         margin = 0.12 * np.maximum(high - low, 1e-12)
@@ -158,7 +158,7 @@ class ClassMapDisplay(_Display):
             here = self.given == label
             name = str(label) if len(classes) <= _MOST_NAMED else None
             place = self.farness[here], self.probability_wrong[here]
-            ax.scatter(*place, s=12, color=COLOURS[k % len(COLOURS)], alpha=0.7, linewidth=0, label=name)
+            ax.scatter(*place, s=12, color=COLORS[k % len(COLORS)], alpha=0.7, linewidth=0, label=name)
         outlying = self.finding == "outlying"
         if outlying.any():
             place = self.farness[outlying], self.probability_wrong[outlying]

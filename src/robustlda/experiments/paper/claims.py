@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from robustlda.datasets.catalogue import CATALOGUE
-from robustlda.experiments.methods import find
+from robustlda.experiments.methods import method_named
 from robustlda.experiments.paper.convergence import ObjectivePath
 from robustlda.experiments.paper.results import Results
 from robustlda.experiments.paper.toy import Angle
@@ -43,9 +43,9 @@ class Rank:
 
 def all_claims(results: Results) -> list[Claim]:
     """Those for which there are results."""
-    labels = [row for row in results.wrong_labels if not row.error]
-    corrupted = [row for row in results.corrupted_samples if not row.error]
-    paths = [path for path in results.paths if path.path]
+    labels = [row for row in results.wrong_labels if row.succeeded]
+    corrupted = [row for row in results.corrupted_samples if row.succeeded]
+    paths = [path for path in results.paths if path.succeeded]
     found: list[Claim] = []
     if paths:
         found += [monotone(paths), within_twenty(paths), stationary(paths), global_limit(paths), quadratic(paths)]
@@ -196,7 +196,7 @@ def ranks(rows: Sequence[Row], reference: str, against: str = "rlda_1nn") -> lis
 
     A method counts where all were run; its accuracy on a data set is the mean over folds and levels.
     """
-    table = means(with_reference([r for r in rows if not r.error and r.method not in ("svm", "rlda")], reference))
+    table = means(with_reference([r for r in rows if r.succeeded and r.method not in ("svm", "rlda")], reference))
     names = sorted({method for _, method in table})
     sets = sorted({d for d, _ in table if all((d, name) in table for name in names)})
     levels = {d: sorted(set.intersection(*(set(table[d, name]) for name in names))) for d in sets}
@@ -245,7 +245,7 @@ def best(rows: Sequence[Row], reference: str) -> Claim:
         f"rLDA is better than the others ({PROTOCOL[reference]})",
         f"mean rank of {len(order)}: {rank['rlda_1nn'].rank:.1f} from the start of trLDA (place {place['rlda_1nn']}), "
         f"{rank['rlda_pca_1nn'].rank:.1f} from principal axes (place {place['rlda_pca_1nn']}); PCA "
-        f"{rank['pca_1nn'].rank:.1f}; first is {find(first.method).label} with {first.rank:.1f}",
+        f"{rank['pca_1nn'].rank:.1f}; first is {method_named(first.method).label} with {first.rank:.1f}",
         "holds" if first.method in LITERAL else "does not hold",
         f"`comparison.csv`, kind uniform, column {COLUMN[reference]}; rank table below",
     )
@@ -284,7 +284,7 @@ def outliers(rows: Sequence[Row]) -> Claim:
     return Claim(
         "Lengths instead of squares withstand spoiled samples (not measured in the paper)",
         "points lost with 40 % spoiled images, mean over faces and kinds: "
-        + ", ".join(f"{_NAMES.get(name, find(name).label)} {lost[name]:.1f}" for name in order),
+        + ", ".join(f"{_NAMES.get(name, method_named(name).label)} {lost[name]:.1f}" for name in order),
         "holds against LDA" if lost["rlda_1nn"] < lost["lda_1nn"] - 1 else "does not hold",
         "`comparison.csv`, kinds occlude, salt_and_pepper, gross_rows",
     )

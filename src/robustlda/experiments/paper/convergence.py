@@ -19,7 +19,7 @@ from robustlda.datasets import catalogue
 from robustlda.estimators.robust import RobustLDA
 from robustlda.estimators.trace_ratio import TraceRatioLDA
 from robustlda.experiments import figures
-from robustlda.experiments.records import LEFT_OUT, unit_of
+from robustlda.experiments.records import Outcome, unit_of
 
 ALGORITHMS = {"plain": "Algorithm 2, as in the paper", "accelerated": "this package's default", "trace_ratio": "trLDA"}
 STARTS = {
@@ -43,7 +43,7 @@ class Descent:
 
 
 @dataclass(frozen=True)
-class ObjectivePath(Descent):
+class ObjectivePath(Descent, Outcome):
     """J at the start and after every iteration (`path`), the seconds of the fit, and the relative gradient at its end.
 
     `start_seconds` is what the start took, a fit of trLDA where it is one.
@@ -54,6 +54,7 @@ class ObjectivePath(Descent):
     stationarity: float = float("nan")
     path: str = ""
     error: str = ""
+    skipped: str = ""
 
     @property
     def unit(self) -> Descent:
@@ -99,11 +100,11 @@ def descents(dataset: str, seeds: int) -> list[Descent]:
 
 def run(unit: Descent) -> ObjectivePath:
     """Fit one unit with one BLAS thread; a failure is recorded, not raised."""
-    X, y = catalogue.find(unit.dataset).load()
+    X, y = catalogue.dataset_named(unit.dataset).load()
     if unit.algorithm == "plain" and min(X.shape) > LARGEST:
-        reason = f"{LEFT_OUT}: with {min(X.shape)} dimensions a plain iteration takes half a minute"
-        return ObjectivePath(**asdict(unit), error=reason)
-    X = catalogue.find(unit.dataset).scaling().fit_transform(X)
+        reason = f"with {min(X.shape)} dimensions a plain iteration takes half a minute"
+        return ObjectivePath(**asdict(unit), skipped=reason)
+    X = catalogue.dataset_named(unit.dataset).scaling().fit_transform(X)
     settings: dict[str, Any] = {"decision": None, "max_iter": LIMIT}
     try:
         with warnings.catch_warnings(), threadpool_limits(1):
@@ -136,7 +137,7 @@ def _path(unit: Descent, model: Any, X: Any, y: np.ndarray, start_seconds: float
 
 def figure(paths: Sequence[ObjectivePath], *, columns: int = 3) -> Figure:
     """How far J is above the lowest limit found on the data set, after every iteration: a panel per data set."""
-    paths = [path for path in paths if path.path and path.algorithm != "trace_ratio"]
+    paths = [path for path in paths if path.succeeded and path.algorithm != "trace_ratio"]
     names = list(dict.fromkeys(path.dataset for path in paths))
     wide = min(columns, len(names))
     high = -(-len(names) // wide)

@@ -8,9 +8,10 @@ import numpy as np
 
 from robustlda.datasets.catalogue import CATALOGUE
 from robustlda.experiments import figures, protocol
-from robustlda.experiments.methods import METHODS, find
+from robustlda.experiments.methods import METHODS, method_named
 from robustlda.experiments.paper import claims, convergence, schedule, toy
 from robustlda.experiments.paper.results import Results
+from robustlda.experiments.records import Outcome
 from robustlda.experiments.tables import accuracies, means, with_reference
 from robustlda.report.document import Block, Document, Heading, Picture, Table, Text
 
@@ -42,7 +43,7 @@ def _panels(rows: Sequence[protocol.Row], reference: str) -> Picture:
     return Picture(
         f"accuracy_{_LETTER[reference]}",
         figures.accuracy_against_noise(
-            [row for row in rows if not row.error], reference=reference, columns=3, apart=False
+            [row for row in rows if row.succeeded], reference=reference, columns=3, apart=False
         ),
         f"Accuracy against the share of wrong training labels, {folds}. The SVM and `RobustLDA()` decide by "
         "themselves, and see the same noisy labels under both.",
@@ -82,7 +83,7 @@ def _accuracy(rows: Sequence[protocol.Row]) -> list[Block]:
 def _rank_table(rows: Sequence[protocol.Row], reference: str) -> Table:
     lines = [
         (
-            find(r.method).label,
+            method_named(r.method).label,
             f"{r.rank:.2f}",
             f"{r.accuracy:.3f}",
             *(("–",) * 3 if np.isnan(r.p) else (str(r.better), str(r.worse), f"{r.p:.3f}")),
@@ -94,14 +95,14 @@ def _rank_table(rows: Sequence[protocol.Row], reference: str) -> Table:
 
 def _by_set(rows: Sequence[protocol.Row], reference: str) -> Table:
     """Mean accuracy with right labels, 20 and 40 % wrong ones."""
-    mean = means(with_reference([row for row in rows if not row.error], reference))
+    mean = means(with_reference([row for row in rows if row.succeeded], reference))
     sets = [name for name in schedule.NINE if any(name == d for d, _ in mean)]
     levels = (0.0, 0.2, 0.4)
     lines = []
     for method in METHODS:
         if any((d, method) in mean for d in sets):
             cells = [_triple([mean.get((d, method), {}).get(level) for level in levels]) for d in sets]
-            lines.append((find(method).label, *cells))
+            lines.append((method_named(method).label, *cells))
     return Table(("at 0 / 20 / 40 %", *(CATALOGUE[d].title for d in sets)), lines)
 
 
@@ -120,16 +121,16 @@ def _corrupted(rows: Sequence[protocol.Row]) -> list[Block]:
         ),
     ]
     for kind in schedule.CORRUPTIONS:
-        here = [row for row in rows if row.kind == kind and not row.error]
+        here = [row for row in rows if row.kind == kind and row.succeeded]
         if here:
             drawing = figures.accuracy_against_noise(here, apart=False)
-            blocks.append(Picture(f"corrupted_{kind}", drawing, f"Accuracy against {figures.AXIS[kind][:-3]}."))
+            blocks.append(Picture(f"corrupted_{kind}", drawing, f"Accuracy against {figures.CONTAMINATION[kind]}."))
     return blocks
 
 
 def _convergence(paths: Sequence[convergence.ObjectivePath]) -> list[Block]:
     names = list(dict.fromkeys(path.dataset for path in paths))
-    differ = claims.spread([path for path in paths if path.path])
+    differ = claims.spread([path for path in paths if path.succeeded])
     lines = []
     for name in names:
         cells = []
@@ -137,15 +138,17 @@ def _convergence(paths: Sequence[convergence.ObjectivePath]) -> list[Block]:
             for start in convergence.STARTS:
                 chosen = [p for p in paths if (p.dataset, p.algorithm, p.start) == (name, algorithm, start)]
                 cells.append(_iterations(chosen))
-        trace = [len(p.objective) - 1 for p in paths if p.dataset == name and p.algorithm == "trace_ratio" and p.path]
+        trace = [
+            len(p.objective) - 1 for p in paths if p.dataset == name and p.algorithm == "trace_ratio" and p.succeeded
+        ]
         lines.append(
             (CATALOGUE[name].title, *cells, str(trace[0]) if trace else "–", f"{differ.get(name, np.nan):.1e}")
         )
     heads = [f"{a}, {s.replace('_', ' ')}" for a in ("plain", "accelerated") for s in convergence.STARTS]
-    missing = sorted({p.error for p in paths if p.error})
+    missing = sorted({_why(p) for p in paths if not p.succeeded})
     times = []
     for name in names:
-        by = {p.algorithm: p for p in paths if p.dataset == name and p.start == "pca" and p.path}
+        by = {p.algorithm: p for p in paths if p.dataset == name and p.start == "pca" and p.succeeded}
         pairs = [_seconds(by.get(algorithm)) for algorithm in convergence.ALGORITHMS]
         times.append((CATALOGUE[name].title, *(cell for pair in pairs for cell in pair)))
     heads_of_times = [f"{a.replace('_', ' ')}, {x}" for a in convergence.ALGORITHMS for x in ("ms per iteration", "s")]
@@ -175,7 +178,7 @@ def _convergence(paths: Sequence[convergence.ObjectivePath]) -> list[Block]:
 
 
 def _iterations(paths: Sequence[convergence.ObjectivePath]) -> str:
-    counts = [path.iterations for path in paths if path.path]
+    counts = [path.iterations for path in paths if path.succeeded]
     return ", ".join("> 300" if count is None else str(count) for count in counts) or "–"
 
 
@@ -209,7 +212,7 @@ def _toy(angles: Sequence[toy.Angle]) -> list[Block]:
 
 
 def _how(rows: Sequence[protocol.Row], command: str) -> list[Block]:
-    table = accuracies([row for row in rows if row.kind == "uniform" and not row.error])
+    table = accuracies([row for row in rows if row.kind == "uniform" and row.succeeded])
     lines = []
     for name in schedule.NINE:
         voting = [by for (d, method), by in table.items() if d == name and METHODS[method].votes]
@@ -224,10 +227,10 @@ def _how(rows: Sequence[protocol.Row], command: str) -> list[Block]:
                     _folds(table[name, "rlda"]) if (name, "rlda") in table else "–",
                 )
             )
-    failed = sorted({(row.dataset, row.method, row.error) for row in rows if row.error})
+    failed = sorted({(row.dataset, row.method, _why(row)) for row in rows if not row.succeeded})
     absent = [CATALOGUE[name].title for name in schedule.NINE if name not in {row.dataset for row in rows}]
     sentences = [f"Not at hand: {', '.join(absent)}"] if absent else []
-    sentences += [f"{find(m).label} on {CATALOGUE[d].title}: {error}" for d, m, error in failed]
+    sentences += [f"{method_named(m).label} on {CATALOGUE[d].title}: {reason}" for d, m, reason in failed]
     missing = [Text("; ".join(sentences) + ".")] if sentences else []
     packages = ", ".join(f"{name} {version(name)}" for name in ("robustlda", "numpy", "scipy", "scikit-learn"))
     return [
@@ -255,3 +258,8 @@ def _how(rows: Sequence[protocol.Row], command: str) -> list[Block]:
 def _folds(by_noise: dict[float, list[float]]) -> str:
     counts = sorted({len(values) for values in by_noise.values()})
     return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+
+
+def _why(record: Outcome) -> str:
+    """Why there is no result."""
+    return f"not run: {record.skipped}" if record.skipped else record.error

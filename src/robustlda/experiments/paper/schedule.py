@@ -92,8 +92,8 @@ def _convergence_units(datasets: Sequence[str], quick: bool) -> list[convergence
     return [unit for name in chosen for unit in convergence.descents(name, seeds=1 if quick or name in TEXT else 3)]
 
 
-def left_out(unit: protocol.Unit, quick: bool) -> str:
-    """Why a unit is not tried, or nothing."""
+def reason_to_skip(unit: protocol.Unit, quick: bool) -> str:
+    """Why a unit is not run; empty if it is."""
     if quick and (unit.dataset, unit.method) in _MINUTES:
         return "takes minutes, which the quick version does not have"
     if unit.method == "svm" and unit.dataset in TEXT and unit.noise not in (0.0, 0.2, 0.4):
@@ -106,13 +106,13 @@ _MINUTES = {("tdt2", "svm"), *(("20newsgroups", method) for method in ("svm", "l
 
 def run_full(unit: protocol.Unit) -> protocol.Row:
     """Carry out a unit of a comparison, or say why not."""
-    return _run(unit, left_out(unit, quick=False))
+    return _run(unit, reason_to_skip(unit, quick=False))
 
 
 def run_quick(unit: protocol.Unit) -> protocol.Row:
     """The same with less patience."""
-    return _run(unit, left_out(unit, quick=True))
+    return _run(unit, reason_to_skip(unit, quick=True))
 
 
 def _run(unit: protocol.Unit, reason: str) -> protocol.Row:
-    return protocol.Row(**asdict(unit), error=f"{records.LEFT_OUT}: {reason}") if reason else protocol.run(unit)
+    return protocol.Row(**asdict(unit), skipped=reason) if reason else protocol.run(unit)

@@ -15,7 +15,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from robustlda.estimators.robust import RobustLDA
 from robustlda.estimators.trace_ratio import TraceRatioLDA
-from robustlda.experiments.records import unit_of
+from robustlda.experiments.records import Outcome, unit_of
 from robustlda.linalg import Array
 
 DISTANCES = (0.0, 5.0, 10.0, 20.0, 40.0)
@@ -51,13 +51,14 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Angle(Setting):
+class Angle(Setting, Outcome):
     """Quartiles of the angle, in degrees, between the method's direction and the right one."""
 
     low: float = float("nan")
     median: float = float("nan")
     high: float = float("nan")
     error: str = ""
+    skipped: str = ""
 
     @property
     def unit(self) -> Setting:
@@ -108,11 +109,11 @@ def figure(results: list[Angle]) -> Figure:
     axes = drawing.subplots(1, 1 + len(STRETCHES), width_ratios=[1.25, *(1 for _ in STRETCHES)])
     _draw_one(axes[0])
     for ax, stretch in zip(axes[1:], STRETCHES, strict=True):
-        for name, (colour, _) in DIRECTIONS.items():
+        for name, (color, _) in DIRECTIONS.items():
             line = sorted((a for a in results if (a.stretch, a.method) == (stretch, name)), key=lambda a: a.distance)
             x = [a.distance for a in line]
-            ax.fill_between(x, [a.low for a in line], [a.high for a in line], color=colour, alpha=0.12, linewidth=0)
-            ax.plot(x, [a.median for a in line], color=colour, marker="o", markersize=4, label=name, **_wide(name))
+            ax.fill_between(x, [a.low for a in line], [a.high for a in line], color=color, alpha=0.12, linewidth=0)
+            ax.plot(x, [a.median for a in line], color=color, marker="o", markersize=4, label=name, **_wide(name))
         ax.set_title(f"classes {stretch:g} times as long as wide")
         ax.set_xlabel("distance of the outliers")
         ax.set_ylim(0, 45)
@@ -124,16 +125,16 @@ def figure(results: list[Angle]) -> Figure:
 
 def _draw_one(ax: Any) -> None:
     X, y, right = draw(1.0, 10.0, np.random.default_rng(0))
-    for label, colour in ((0, "#555555"), (1, "#bbbbbb")):
-        ax.scatter(*X[y == label].T, s=9, color=colour, label=f"class {label + 1}")
+    for label, color in ((0, "#555555"), (1, "#bbbbbb")):
+        ax.scatter(*X[y == label].T, s=9, color=color, label=f"class {label + 1}")
     ax.scatter(*X[:OUTLIERS].T, s=40, facecolors="none", edgecolors="#000000", label="outliers")
     middle = np.median(X, axis=0)
     lines = {"right": ("#000000", right), **{name: (c, f(X, y)) for name, (c, f) in DIRECTIONS.items()}}
-    for name, (colour, direction) in lines.items():
+    for name, (color, direction) in lines.items():
         unit = direction / np.linalg.norm(direction)
         ends = middle + np.outer([-6, 6], unit)
         style = {"linewidth": 1.8, "linestyle": ":" if name == "right" else "-", **_wide(name)}
-        ax.plot(*ends.T, color=colour, label=name, **style)
+        ax.plot(*ends.T, color=color, label=name, **style)
     ax.set_aspect("equal")
     ax.set_title("one draw: round classes, outliers at 10")
     ax.legend(fontsize=7.5, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
