@@ -81,7 +81,7 @@ def rows(name: str, kind: str, share: float) -> list[dict[str, str]]:
     return result
 
 
-def summarise(path: Path) -> str:
+def summarize(path: Path) -> str:
     """Tables of average precision per set, and of flags."""
     with path.open() as file:
         lines = list(csv.DictReader(file))
@@ -146,7 +146,7 @@ def main() -> None:
             print(name, kind, share, {r["method"]: r["average_precision"] for r in new}, flush=True)
     readme = arguments.out / "README.md"
     head = readme.read_text(encoding="utf-8") if readme.exists() else f"# Finding wrong labels\n\n{_MARK}\n"
-    readme.write_text(head[: head.index(_MARK)] + f"{_MARK}\n\n" + summarise(path), encoding="utf-8")
+    readme.write_text(head[: head.index(_MARK)] + f"{_MARK}\n\n" + summarize(path), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.datasets import DATA
 from benchmarks.solvers import SOLVERS
-from robustlda.report.document import Block, Document, Heading, Picture, Table, Text, save, svg
+from robustlda.report.document import Block, Document, Heading, Picture, ReportTable, Text, save, svg
 
 COLORS = {"robustlda": "#c0143c", "robustlda, plain steps": "#1f6fb2", "textbook NumPy": "#777777"}
 
@@ -34,11 +34,11 @@ def write(out: Path) -> None:
     if roofline:
         columns = [name.replace("_", " ") for name in roofline[0]]
         rows = [list(row.values()) for row in roofline]
-        blocks += [Heading("Against the machine's limit"), Table(columns, rows)]
+        blocks += [Heading("Against the machine's limit"), ReportTable(columns, rows)]
     save(out / "report.html", Document("Speed of robustlda", blocks).html(drawings).encode())
 
 
-def _table(cases: list[dict[str, str]], field: str) -> Table:
+def _table(cases: list[dict[str, str]], field: str) -> ReportTable:
     solvers = [solver for solver in SOLVERS if any(row["solver"] == solver and row.get(field) for row in cases)]
     values = {(row["data"], row["solver"]): row for row in cases}
     lines = []
@@ -46,7 +46,7 @@ def _table(cases: list[dict[str, str]], field: str) -> Table:
         rows = [values.get((data, solver), {}) for solver in solvers]
         size = next(f"{row['n']} × {row['d']}" for row in cases if row["data"] == data)
         lines.append([f"{data} ({size})", *(_shown(row, field) for row in rows)])
-    return Table(["data", *solvers], lines)
+    return ReportTable(["data", *solvers], lines)
 
 
 def _shown(row: dict[str, str], field: str) -> str:

@@ -129,9 +129,9 @@ def test_ids_must_match():
 def test_farness_is_uniform_on_gaussian_classes():
     rng = np.random.default_rng(0)
     squared = (rng.normal(size=(20_000, 5)) ** 2).sum(axis=1)
-    p = farness.probability(farness.standardised(squared, squared))
+    p = farness.probability(farness.robust_z(squared, squared))
     assert_allclose(np.quantile(p, [0.1, 0.5, 0.9]), [0.1, 0.5, 0.9], atol=0.02)
-    assert_array_equal(farness.standardised(np.ones(5), np.ones(5)), np.zeros(5))
+    assert_array_equal(farness.robust_z(np.ones(5), np.ones(5)), np.zeros(5))
 
 
 # Files
@@ -285,7 +285,7 @@ def test_rows_keep_the_numbers_they_have_in_the_file(tmp_path):
     assert table.names == ["x", "y", "z"]
     assert any("'row' only counts the rows" in note for note in table.notes)
     assert readers.read(tmp_path / "t.csv", "kind", features=["row", "x"]).names == ["row", "x"]
-    audit = LabelAudit().fit(readers.standardised(table.X), table.y, table.ids)
+    audit = LabelAudit().fit(readers.robust_scale(table.X), table.y, table.ids)
     assert audit.ids_[audit.rank_ == 1] == [60]
 
 

@@ -17,7 +17,7 @@ from test_cli import call
 from robustlda.experiments import protocol, records
 from robustlda.experiments.paper import claims, convergence, schedule, toy
 from robustlda.experiments.paper.results import whole_folds
-from robustlda.report.document import Document, Heading, Table, Text
+from robustlda.report.document import Document, Heading, ReportTable, Text
 
 RESULTS = Path(__file__).parents[1] / "results"
 FILES = ("toy.csv", "comparison.csv", "convergence.csv")
@@ -215,7 +215,7 @@ def test_published_records_are_read_and_say_what_was_skipped(file, kind, skipped
 
 def test_a_document_says_the_same_in_both_forms():
     document = Document(
-        "A & B", [Heading("x < y"), Text("`a<b` and **bold**"), Table(("p", "q"), [("1 & 2", "*three*")])]
+        "A & B", [Heading("x < y"), Text("`a<b` and **bold**"), ReportTable(("p", "q"), [("1 & 2", "*three*")])]
     )
     page, text = document.html({}), document.markdown()
     assert "<h1>A &amp; B</h1>" in page

@@ -17,7 +17,7 @@ from scipy.stats import norm
 from robustlda.linalg import Array
 
 
-def standardised(squared: Array, reference: Array) -> Array:
+def robust_z(squared: Array, reference: Array) -> Array:
     """Robust z-values of cube roots of squared distances; zero where the reference samples do not differ."""
     roots, usual = np.cbrt(squared), np.cbrt(reference)
     middle = np.median(usual)

@@ -91,8 +91,8 @@ class LabelAudit(BaseEstimator):
     noise_interval_: tuple[float, float]
     transition_: Array
     confusion_: Array
-    _plane: Array
-    _beyond: Array
+    plane_: Array
+    outlyingness_: Array
     _frame_kind: Any
 
     def __init__(
@@ -165,7 +165,7 @@ class LabelAudit(BaseEstimator):
         self.rank_[self._order()] = np.arange(1, n + 1)
         self.finding_ = np.full(n, "", dtype="<U11")
         self.finding_[self.flags()] = "mislabelled"
-        self.finding_[self._beyond > OUTLYING] = "outlying"
+        self.finding_[self.outlyingness_ > OUTLYING] = "outlying"
         return self
 
     def _resampled(self, model: RobustLDA, X: Any, y: Any) -> tuple[Array, list[float]]:
@@ -180,12 +180,12 @@ class LabelAudit(BaseEstimator):
 
     def _measure_distances(self, X: Any, labels: Array, believed: Array) -> None:
         squared, outside, plane = self.estimator_._distances(X)
-        self._plane = plane
+        self.plane_ = plane
         own = squared[np.arange(len(labels)), labels]
-        z = farness.standardised(squared, own[believed])
-        self._beyond = np.maximum(z.min(axis=1), farness.standardised(outside, outside[believed]))
+        z = farness.robust_z(squared, own[believed])
+        self.outlyingness_ = np.maximum(z.min(axis=1), farness.robust_z(outside, outside[believed]))
         self.farness_ = farness.probability(z[np.arange(len(labels)), labels])
-        self.farness_any_ = farness.probability(self._beyond)
+        self.farness_any_ = farness.probability(self.outlyingness_)
 
     def _order(self) -> Array:
         """Rows from the most to the least suspicious; among equals, the farther from their class first."""
@@ -228,7 +228,7 @@ class LabelAudit(BaseEstimator):
             False for outliers.
         """
         flags = self.flags(max_false_alarm)
-        return np.where(flags, self.suggested_, self.given_), self._beyond <= OUTLYING
+        return np.where(flags, self.suggested_, self.given_), self.outlyingness_ <= OUTLYING
 
     def to_frame(self) -> Any:
         """One row per sample, most suspicious first: the kind of DataFrame that was given, or an Arrow table."""

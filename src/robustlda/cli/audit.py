@@ -63,7 +63,7 @@ def audit(
         data, title = readers.read(table, label, id_, chosen), f"Label audit of {table.name}"
     writable_directory(out)
     images = readers.square_images(data)
-    X = readers.standardised(data.X) if images is None else images
+    X = readers.robust_scale(data.X) if images is None else images
     with console.status(f"judging {len(data.y):,} labels …"):
         found = LabelAudit(max_false_alarm=max_false_alarm).fit(X, data.y, data.ids)
     summary = audit_files.summary(found, data.notes)

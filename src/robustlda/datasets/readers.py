@@ -15,7 +15,7 @@ _MOST_CLASSES = 1000
 
 
 @dataclass(frozen=True)
-class Table:
+class LabeledTable:
     """Features as numbers with their names, labels, ids and what happened on the way."""
 
     X: Array
@@ -25,7 +25,7 @@ class Table:
     notes: list[str] = field(default_factory=list)
 
 
-def read(path: Path, label: str | None, id: str | None = None, features: list[str] | None = None) -> Table:
+def read(path: Path, label: str | None, id: str | None = None, features: list[str] | None = None) -> LabeledTable:
     """Features, labels and ids of a CSV, TSV, Parquet, Feather or .npz file (arrays `X` and `y`)."""
     if not path.is_file():
         raise ValueError(f"There is no file {path}.")
@@ -56,7 +56,7 @@ def _table(path: Path) -> pa.Table:
     raise ValueError(f"{path}: {ending} is not known; use CSV, TSV, Parquet, Feather or npz.")
 
 
-def _arrays(path: Path) -> Table:
+def _arrays(path: Path) -> LabeledTable:
     try:
         with np.load(path, allow_pickle=False) as archive:
             X, y = archive["X"], archive["y"]
@@ -67,10 +67,10 @@ def _arrays(path: Path) -> Table:
     if X.ndim != 2 or y.shape != (len(X),):
         raise ValueError(f"{path} holds X of shape {X.shape} and y of shape {y.shape}; they must be (n, d) and (n,).")
     X, notes = _imputed(X.astype(float), [f"x{j}" for j in range(X.shape[1])])
-    return Table(X, y, np.arange(len(y)), [f"x{j}" for j in range(X.shape[1])], notes)
+    return LabeledTable(X, y, np.arange(len(y)), [f"x{j}" for j in range(X.shape[1])], notes)
 
 
-def from_arrow(table: pa.Table, label: str, id: str | None, features: list[str] | None) -> Table:
+def from_arrow(table: pa.Table, label: str, id: str | None, features: list[str] | None) -> LabeledTable:
     """The same of an Arrow table."""
     for column in [label, *([id] if id else []), *(features or [])]:
         if column not in table.column_names:
@@ -79,13 +79,13 @@ def from_arrow(table: pa.Table, label: str, id: str | None, features: list[str] 
     if table.num_rows == 0:
         raise ValueError("The table has no rows.")
     notes: list[str] = []
-    labelled = pc.is_valid(table[label])
-    lost = table.num_rows - pc.sum(labelled).as_py()
+    labeled = pc.is_valid(table[label])
+    lost = table.num_rows - pc.sum(labeled).as_py()
     counting = {name for name in table.column_names if name != label and _counts_rows(table[name])}
-    numbers = np.flatnonzero(labelled.to_numpy())  # of the rows in the file, whichever are left out
+    numbers = np.flatnonzero(labeled.to_numpy())  # of the rows in the file, whichever are left out
     if lost:
         notes.append(f"{lost} rows have no label and were left out.")
-        table = table.filter(labelled)
+        table = table.filter(labeled)
     if table.num_rows == 0:
         raise ValueError(f"No row has a label in column {label!r}.")
     y = _labels(table[label], label)
@@ -103,7 +103,7 @@ def from_arrow(table: pa.Table, label: str, id: str | None, features: list[str] 
     if not parts:
         raise ValueError("No column holds features that can be used; numbers and categories can.")
     X, more = _imputed(np.column_stack(parts), names)
-    return Table(X, y, ids, names, notes + more)
+    return LabeledTable(X, y, ids, names, notes + more)
 
 
 def _labels(column: pa.ChunkedArray, name: str) -> Array:
@@ -169,7 +169,7 @@ def _imputed(X: Array, names: list[str]) -> tuple[Array, list[str]]:
     return np.where(missing, medians, X), [f"{missing.sum()} missing numbers in {shown} were replaced by medians."]
 
 
-def standardised(X: Array) -> Array:
+def robust_scale(X: Array) -> Array:
     """Features about their median, in units of their spread, which outliers do not stretch."""
     middle = np.median(X, axis=0)
     spread = np.median(np.abs(X - middle), axis=0) * 1.4826
@@ -177,7 +177,7 @@ def standardised(X: Array) -> Array:
     return (X - middle) / np.where(spread > 0, spread, 1)
 
 
-def square_images(table: Table) -> Array | None:
+def square_images(table: LabeledTable) -> Array | None:
     """The features as grey values between 0 and 1, if they look like square images: one scale, side × side."""
     side = round(table.X.shape[1] ** 0.5)
     if side < 6 or side**2 != table.X.shape[1] or table.X.min() < 0 or table.X.max() == 0:
@@ -185,7 +185,7 @@ def square_images(table: Table) -> Array | None:
     return table.X / table.X.max()
 
 
-def demonstration() -> tuple[Table, Any]:
+def demonstration() -> tuple[LabeledTable, Any]:
     """Scikit-learn's digits with a fifth of the labels flipped, and which ones."""
     from sklearn.datasets import load_digits
 
@@ -193,4 +193,4 @@ def demonstration() -> tuple[Table, Any]:
 
     X, y = load_digits(return_X_y=True)
     noisy, flipped = flip_labels(y, 0.2, np.random.default_rng(0))
-    return Table(X, noisy, np.arange(len(y)), [f"pixel {j}" for j in range(64)]), flipped
+    return LabeledTable(X, noisy, np.arange(len(y)), [f"pixel {j}" for j in range(64)]), flipped

@@ -57,7 +57,7 @@ class TunedSVM(ClassifierMixin, BaseEstimator):
         return self.machine_.predict(X)
 
 
-class TunedNeighbours(ClassifierMixin, BaseEstimator):
+class TunedNeighbors(ClassifierMixin, BaseEstimator):
     """k-NN with k by cross-validation on the training labels as they are."""
 
     def fit(self, X: Array, y: Array) -> Self:

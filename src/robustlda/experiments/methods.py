@@ -119,7 +119,7 @@ METHODS = {
         Method("svm", "SVM, tuned", baselines.TunedSVM, "#000000"),
         Method("lda", "LDA", baselines.classical_lda, "#0072b2", sparse=False),
         Method("shrunk_lda", "LDA, shrunk", _shrunk_lda, "#5e3c99", sparse=False),
-        Method("knn_tuned", "k-NN, tuned", baselines.TunedNeighbours, "#444444", sparse=False),
+        Method("knn_tuned", "k-NN, tuned", baselines.TunedNeighbors, "#444444", sparse=False),
         Method("mcd_lda", "LDA, MCD", baselines.RobustCovarianceLDA, "#7f7f00", sparse=False),
         Method("logistic", "logistic regression", lambda: LogisticRegression(max_iter=1000), "#4d9221"),
         Method("confident", "confident learning", baselines.ConfidentFilter, "#d95f02", requires="cleanlab"),

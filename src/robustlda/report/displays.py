@@ -12,7 +12,8 @@ from robustlda.report.audit_page import COLORS
 
 if TYPE_CHECKING:
     from robustlda.audit.label_audit import LabelAudit
-    from robustlda.estimators._iterative import RatioProjection
+    from robustlda.estimators.robust import RobustLDA
+    from robustlda.estimators.trace_ratio import TraceRatioLDA
 
 _MOST_NAMED = 12  # classes that a legend or an axis names one by one
 
@@ -73,7 +74,7 @@ class ProjectionDisplay(_Display):
     def from_audit(cls, audit: "LabelAudit", *, ax: Any = None, plot: bool = False) -> Self:
         """Of a fitted audit; drawn at once with `plot` or on given axes."""
         display = cls(
-            points=np.asarray(audit._plane, float),
+            points=np.asarray(audit.plane_, float),
             given=audit.given_,
             finding=audit.finding_,
             believed=audit.probability_wrong_ < 0.5,
@@ -251,7 +252,7 @@ class ObjectiveDisplay(_Display):
         self.path, self.stop_reason = path, stop_reason
 
     @classmethod
-    def from_estimator(cls, estimator: "RatioProjection", *, ax: Any = None, plot: bool = False) -> Self:
+    def from_estimator(cls, estimator: "RobustLDA | TraceRatioLDA", *, ax: Any = None, plot: bool = False) -> Self:
         """Of a fitted `RobustLDA` or `TraceRatioLDA`; drawn at once with `plot` or on given axes."""
         display = cls(path=np.asarray(estimator.objective_path_), stop_reason=estimator.stop_reason_)
         return display._drawn(ax, plot)

@@ -31,7 +31,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Cells are texts in the same small Markdown; the first column is a name, the others are numbers unless `prose`."""
 
     columns: Sequence[str]
@@ -48,7 +48,7 @@ class Picture:
     caption: str
 
 
-Block = Heading | Text | Table | Picture
+Block = Heading | Text | ReportTable | Picture
 
 
 @dataclass
@@ -116,7 +116,7 @@ def _markdown(block: Block) -> str:
             return words
         case Picture(name, _, caption):
             return f"![{caption}]({name}.png)"
-        case Table(columns, rows, _):
+        case ReportTable(columns, rows, _):
             lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
             return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
@@ -132,7 +132,7 @@ def _html(block: Block, drawings: dict[str, str]) -> str:
                 "<svg", f'<svg role="img" aria-label="{escape(caption)}"', 1
             )
             return f"<figure><div class=scroll>{drawing}</div><figcaption>{_inline(caption)}</figcaption></figure>"
-        case Table(columns, rows, prose):
+        case ReportTable(columns, rows, prose):
             head = "".join(f"<th>{_inline(name)}</th>" for name in columns)
             body = "".join("<tr>" + "".join(f"<td>{_inline(c)}</td>" for c in row) + "</tr>" for row in rows)
             kind = ' class="prose"' if prose else ""

@@ -13,7 +13,7 @@ from robustlda.experiments.paper import claims, convergence, schedule, toy
 from robustlda.experiments.paper.results import Results
 from robustlda.experiments.records import Outcome
 from robustlda.experiments.tables import accuracies, means, with_reference
-from robustlda.report.document import Block, Document, Heading, Picture, Table, Text
+from robustlda.report.document import Block, Document, Heading, Picture, ReportTable, Text
 
 _LETTER = {"noisy": "A", "clean": "B"}
 
@@ -52,7 +52,7 @@ def _panels(rows: Sequence[protocol.Row], reference: str) -> Picture:
 
 def _verdicts(found: Sequence[claims.Claim]) -> list[Block]:
     rows = [(c.says, c.found, f"**{c.verdict}**", c.source) for c in found]
-    return [Heading("Claims"), Table(("claim", "measured", "verdict", "lines behind it"), rows, prose=True)]
+    return [Heading("Claims"), ReportTable(("claim", "measured", "verdict", "lines behind it"), rows, prose=True)]
 
 
 def _accuracy(rows: Sequence[protocol.Row]) -> list[Block]:
@@ -80,7 +80,7 @@ def _accuracy(rows: Sequence[protocol.Row]) -> list[Block]:
     return blocks
 
 
-def _rank_table(rows: Sequence[protocol.Row], reference: str) -> Table:
+def _rank_table(rows: Sequence[protocol.Row], reference: str) -> ReportTable:
     lines = [
         (
             method_named(r.method).label,
@@ -90,10 +90,10 @@ def _rank_table(rows: Sequence[protocol.Row], reference: str) -> Table:
         )
         for r in claims.ranks(rows, reference)
     ]
-    return Table(("method", "mean rank", "accuracy", "better on", "worse on", "p"), lines)
+    return ReportTable(("method", "mean rank", "accuracy", "better on", "worse on", "p"), lines)
 
 
-def _by_set(rows: Sequence[protocol.Row], reference: str) -> Table:
+def _by_set(rows: Sequence[protocol.Row], reference: str) -> ReportTable:
     """Mean accuracy with right labels, 20 and 40 % wrong ones."""
     mean = means(with_reference([row for row in rows if row.succeeded], reference))
     sets = [name for name in schedule.NINE if any(name == d for d, _ in mean)]
@@ -103,7 +103,7 @@ def _by_set(rows: Sequence[protocol.Row], reference: str) -> Table:
         if any((d, method) in mean for d in sets):
             cells = [_triple([mean.get((d, method), {}).get(level) for level in levels]) for d in sets]
             lines.append((method_named(method).label, *cells))
-    return Table(("at 0 / 20 / 40 %", *(CATALOGUE[d].title for d in sets)), lines)
+    return ReportTable(("at 0 / 20 / 40 %", *(CATALOGUE[d].title for d in sets)), lines)
 
 
 def _triple(values: Sequence[float | None]) -> str:
@@ -165,7 +165,7 @@ def _convergence(paths: Sequence[convergence.ObjectivePath]) -> list[Block]:
             "the first short step, which may be earlier), and by how much the limits differ. "
             "Several numbers: several random frames."
         ),
-        Table(("", *heads, "trLDA", "limits differ"), lines),
+        ReportTable(("", *heads, "trLDA", "limits differ"), lines),
         *(Text(f"“–”: {reason}.") for reason in missing),
         Heading("Cost", 3),
         Text(
@@ -173,7 +173,7 @@ def _convergence(paths: Sequence[convergence.ObjectivePath]) -> list[Block]:
             "change is below 1e-6 (the start included). trLDA forms its two scatter matrices once; rLDA weighs the "
             "samples anew in every iteration."
         ),
-        Table(("", *heads_of_times), times),
+        ReportTable(("", *heads_of_times), times),
     ]
 
 
@@ -207,7 +207,7 @@ def _toy(angles: Sequence[toy.Angle]) -> list[Block]:
         Picture(
             "toy", toy.figure(list(angles)), "One draw, and the angle to the right direction: median and quartiles."
         ),
-        Table(("length of the classes, outliers", *toy.DIRECTIONS), lines),
+        ReportTable(("length of the classes, outliers", *toy.DIRECTIONS), lines),
     ]
 
 
@@ -244,7 +244,7 @@ def _how(rows: Sequence[protocol.Row], command: str) -> list[Block]:
             "LDA gets 300 latent semantic components of them. In Reuters, classes with fewer documents than folds are "
             "missing from some training or test folds. DLE is a reconstruction."
         ),
-        Table(("data set", "folds run of 5", "SVM: levels", "SVM: folds", "RobustLDA(): folds"), lines),
+        ReportTable(("data set", "folds run of 5", "SVM: levels", "SVM: folds", "RobustLDA(): folds"), lines),
         *missing,
         Text(f"Python {platform.python_version()}, {packages}. To run it again, or to go on with it:"),
         Text(f"`{command}`"),
