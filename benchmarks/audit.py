@@ -124,7 +124,7 @@ def main() -> None:
     parser.add_argument("--data", default="digits,wine,breast_cancer," + ",".join(list(catalogue.CATALOGUE)[4:]))
     arguments = parser.parse_args()
     if arguments.data_dir:
-        os.environ[catalogue.FOLDER] = str(arguments.data_dir)
+        os.environ[catalogue.FOLDER_VARIABLE] = str(arguments.data_dir)
     warnings.simplefilter("ignore")
     arguments.out.mkdir(parents=True, exist_ok=True)
     path = arguments.out / "audit.csv"

@@ -16,7 +16,7 @@ from robustlda.datasets import arrays, catalogue
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setenv(catalogue.FOLDER, str(tmp_path))
+    monkeypatch.setenv(catalogue.FOLDER_VARIABLE, str(tmp_path))
     return tmp_path
 
 
@@ -43,8 +43,8 @@ def test_text_of_mat_files_is_filtered_like_that_of_sparse_files(folder):
     ("content", "message"),
     [
         (b"no mat file at all", "cannot be read as a .mat file"),
-        ({"X": np.eye(2)}, "must hold the arrays fea and gnd"),
-        ({"fea": np.eye(3), "gnd": np.array([1, 2])}, "one for each row"),
+        ({"X": np.eye(2)}, "must contain the arrays fea and gnd"),
+        ({"fea": np.eye(3), "gnd": np.array([1, 2])}, "every row needs one label"),
     ],
 )
 def test_bad_mat_files_are_refused_in_one_sentence(folder, content, message):

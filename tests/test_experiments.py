@@ -48,14 +48,14 @@ def test_contamination_is_seeded_and_says_what_it_changed(kind):
     a, b = (contaminate(X, y, kind, 0.25, np.random.default_rng(7)) for _ in range(2))
     for first, second in zip(a, b, strict=True):
         assert_array_equal(first, second)
-    spoiled, noisy, changed = a
+    corrupted, noisy, changed = a
     assert changed.sum() == (20 if kind != "next_class" else 10)
-    assert_array_equal((spoiled != X).any(axis=1) | (noisy != y), changed)
+    assert_array_equal((corrupted != X).any(axis=1) | (noisy != y), changed)
     assert (X.tobytes(), y.tobytes()) == before
 
 
 def test_only_square_images_can_be_covered():
-    with pytest.raises(ValueError, match="63 features are not a square image"):
+    with pytest.raises(ValueError, match="63 features do not form a square image"):
         occlude(np.zeros((4, 63)), 0.5, np.random.default_rng(0))
 
 
@@ -77,7 +77,7 @@ def test_two_kinds_of_contamination_do_not_go_into_one_figure():
 
 
 def test_labels_that_cannot_be_flipped_are_refused():
-    with pytest.raises(ValueError, match=r"A share of 1.2"):
+    with pytest.raises(ValueError, match=r"share=1\.2 must lie between 0 and 1"):
         flip_labels(np.array([0, 1]), 1.2, np.random.default_rng(0))
     with pytest.raises(ValueError, match="at least two classes"):
         flip_labels(np.array([0, 0]), 0.5, np.random.default_rng(0))

@@ -72,7 +72,7 @@ def test_a_killed_run_goes_on_where_it_was(reproduction):
         assert after[name].startswith(kept), "what was finished is neither lost nor done again"
         with (folder / name).open() as file:
             assert len(list(csv.reader(file))) == 1 + sum(len(part.units) for part in parts if part.file == name)
-    assert "left out" in shown
+    assert "skipped" in shown
     assert "lacks coil20.npz" in shown.replace("\n", "")
     third = call("reproduce", "--quick", "--data-dir", str(folder.parent), "--report-only", "--out", str(folder))
     assert third.returncode == 2, "a folder without data is refused before anything is written"
