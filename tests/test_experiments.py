@@ -61,13 +61,13 @@ def test_only_square_images_can_be_covered():
 
 def test_clean_reference_labels_leave_the_projection_noisy():
     rows = [protocol.run(unit) for unit in protocol.units(["wine"], ["knn", "lda"], (0.4,))]
-    voting, deciding = ([row for row in rows if row.method == name] for name in ("knn", "lda"))
-    assert np.mean([row.accuracy for row in voting]) < 0.75
-    assert np.mean([row.clean_reference for row in voting]) > 0.9
-    assert np.isnan([row.clean_reference for row in deciding]).all()
+    with_1nn, own_rule = ([row for row in rows if row.method == name] for name in ("knn", "lda"))
+    assert np.mean([row.accuracy for row in with_1nn]) < 0.75
+    assert np.mean([row.clean_reference for row in with_1nn]) > 0.9
+    assert np.isnan([row.clean_reference for row in own_rule]).all()
     clean = tables.with_reference(rows, "clean")
-    assert [row.accuracy for row in clean if row.method == "lda"] == [row.accuracy for row in deciding]
-    assert [row.accuracy for row in clean if row.method == "knn"] == [row.clean_reference for row in voting]
+    assert [row.accuracy for row in clean if row.method == "lda"] == [row.accuracy for row in own_rule]
+    assert [row.accuracy for row in clean if row.method == "knn"] == [row.clean_reference for row in with_1nn]
 
 
 def test_two_kinds_of_contamination_do_not_go_into_one_figure():

@@ -76,9 +76,9 @@ def compare(
     earlier run in the same folder unless --resume is given.
 
     \b
-    1-NN votes after a projection:   rlda_1nn rlda_pca_1nn trlda_1nn lda_1nn lpp_1nn mmc_1nn dle_1nn pca_1nn,
+    1-NN after a projection:         rlda_1nn rlda_pca_1nn trlda_1nn lda_1nn lpp_1nn mmc_1nn dle_1nn pca_1nn,
                                      knn (no projection)
-    The method decides by itself:    rlda rlda_centroid pca_rule trlda svm lda shrunk_lda knn_tuned mcd_lda logistic
+    The method's own decision rule:  rlda rlda_centroid pca_rule trlda svm lda shrunk_lda knn_tuned mcd_lda logistic
                                      confident
     """
     from rich.console import Console

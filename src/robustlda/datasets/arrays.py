@@ -22,7 +22,7 @@ def read_counts(counts: Path, labels: Path) -> tuple[Any, Array]:
 
 
 def read_mat(path: Path) -> tuple[Any, Array]:
-    """Arrays `fea` and `gnd` of a .mat file; labels start at 0, and square images, stored by columns, are transposed."""
+    """Arrays `fea` and `gnd` of a .mat file; labels from 0, and square images, stored by columns, transposed."""
     try:
         content = loadmat(path)
         X, y = content["fea"], np.asarray(content["gnd"]).ravel()

@@ -1,6 +1,6 @@
 """Figures of an experiment, drawn from its rows alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from statistics import fmean, stdev
 from typing import Any
@@ -22,7 +22,7 @@ CONTAMINATION = {
 }
 """What is on the horizontal axis, in per cent, for every kind of contamination."""
 
-GROUPS = {True: "1-NN votes, with {reference} reference labels", False: "the method decides by itself"}
+LABEL_NOISE = ("uniform", "next_class")
 
 
 def accuracy_against_noise(
@@ -30,41 +30,59 @@ def accuracy_against_noise(
 ) -> Figure:
     """Mean accuracy over the folds, with its standard error as a band: a panel per data set, all on one scale.
 
-    Methods that let 1-NN vote and methods with a rule of their own have rows of panels of their own, unless they are
-    not to be kept `apart`. With `columns`, the data sets are broken into lines.
+    Methods that use 1-NN and methods with a decision rule of their own get separate rows of panels if `apart`.
+    With `columns`, the data sets are wrapped into rows of that many.
     """
     kind = _only({row.kind for row in rows})
     table = accuracies(with_reference(rows, reference))
     names = list(dict.fromkeys(row.dataset for row in rows))
-    known = {**methods.METHODS, **methods.VARIANTS}
-    ran = [method for name, method in known.items() if any((d, name) in table for d in names)]
-    groups = [(GROUPS[votes].format(reference=reference), [m for m in ran if m.votes == votes]) for votes in GROUPS]
-    if not apart:
-        labels = f"1-NN has {reference} reference labels;\n" if kind in ("uniform", "next_class") else ""
-        groups = [(f"{labels}dashed: the method decides by itself", ran)]
-    groups = [(title, group) for title, group in groups if group]
+    groups = _groups(names, table, reference if kind in LABEL_NOISE else None, apart)
     wide = min(columns or len(names), len(names))
     lines = [names[i : i + wide] for i in range(0, len(names), wide)]
-    height = len(groups) * len(lines)
-    figure = Figure(figsize=(3.6 * wide + 2.6, 3.1 * height + 0.4), layout="constrained")
-    axes = figure.subplots(height, wide, sharey=True, sharex=True, squeeze=False)
-    for i, (line, ((title, group), shown)) in enumerate(zip(axes, product(groups, lines), strict=True)):
-        for ax, dataset in zip(line, shown, strict=False):
-            for method in group:
-                if (dataset, method.name) in table:
-                    _draw(ax, table[dataset, method.name], method, not apart)
-            plain_axes(ax, catalogue.CATALOGUE[dataset].title)
-            ax.tick_params(labelbottom=True)
-            if i + 1 == height or wide * i + len(shown) < len(names):
+    high = len(groups) * len(lines)
+    figure = Figure(figsize=(3.6 * wide + 2.6, 3.1 * high + 0.4), layout="constrained")
+    axes = figure.subplots(high, wide, sharey=True, sharex=True, squeeze=False)
+    for i, (line, ((_, group), shown)) in enumerate(zip(axes, product(groups, lines), strict=True)):
+        _draw_line(line, shown, group, table, not apart)
+        for ax in line[: len(shown)]:
+            if i + 1 == high or wide * i + len(shown) < len(names):
                 ax.set_xlabel(f"{CONTAMINATION[kind]}, %")
-        for ax in line[len(shown) :]:
-            ax.set_visible(False)
-        line[0].set_ylabel("accuracy on clean test data\n(mean over folds ± standard error)")
-        if i % len(lines) == 0:
-            place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5), "alignment": "left", "frameon": False}
-            handles = legend_entries(axes[i : i + len(lines)].ravel())
-            line[len(shown) - 1].legend(*handles, title=title, fontsize=9, title_fontsize=9, **place)
+    for i, (title, _) in zip(range(0, high, len(lines)), groups, strict=True):
+        place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5), "alignment": "left", "frameon": False}
+        handles = legend_entries(axes[i : i + len(lines)].ravel())
+        axes[i, len(lines[0]) - 1].legend(*handles, title=title, fontsize=9, title_fontsize=9, **place)
     return figure
+
+
+def _groups(
+    names: Sequence[str], table: Mapping[tuple[str, str], Any], reference: str | None, apart: bool
+) -> list[tuple[str, list[methods.Method]]]:
+    """The methods that were run, in groups with a title each."""
+    known = {**methods.METHODS, **methods.VARIANTS}
+    ran = [method for name, method in known.items() if any((d, name) in table for d in names)]
+    labels = f" with {reference} reference labels" if reference else ""
+    if not apart:
+        return [((f"1-NN{labels};\n" if reference else "") + "dashed: own decision rule", ran)]
+    groups = [
+        (f"1-NN{labels}", [method for method in ran if method.uses_1nn]),
+        ("own decision rule", [method for method in ran if not method.uses_1nn]),
+    ]
+    return [(title, group) for title, group in groups if group]
+
+
+def _draw_line(
+    line: Any, shown: Sequence[str], group: Sequence[methods.Method], table: Mapping[tuple[str, str], Any], mixed: bool
+) -> None:
+    """One row of panels."""
+    for ax, dataset in zip(line, shown, strict=False):
+        for method in group:
+            if (dataset, method.name) in table:
+                _draw(ax, table[dataset, method.name], method, mixed)
+        plain_axes(ax, catalogue.CATALOGUE[dataset].title)
+        ax.tick_params(labelbottom=True)
+    for ax in line[len(shown) :]:
+        ax.set_visible(False)
+    line[0].set_ylabel("accuracy on clean test data\n(mean over folds ± standard error)")
 
 
 def plain_axes(ax: Any, title: str) -> None:
@@ -75,7 +93,7 @@ def plain_axes(ax: Any, title: str) -> None:
 
 
 def legend_entries(axes: Any) -> tuple[list[Any], list[str]]:
-    """Handles and labels of a row of panels, each label once: a method may have failed on one data set."""
+    """Handles and labels of several panels, each label once: a method may have failed on some data sets."""
     found: dict[str, Any] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
@@ -84,7 +102,7 @@ def legend_entries(axes: Any) -> tuple[list[Any], list[str]]:
 
 
 def _draw(ax: Any, by_noise: dict[float, list[float]], method: methods.Method, mixed: bool) -> None:
-    """One method; dashed if it decides by itself among others that let 1-NN vote."""
+    """One method; dashed if it has a decision rule of its own among others that use 1-NN."""
     x = [100 * noise for noise in by_noise]
     mean = np.array([fmean(values) for values in by_noise.values()])
     error = np.array([stdev(v) / len(v) ** 0.5 if len(v) > 1 else 0 for v in by_noise.values()])
@@ -96,14 +114,14 @@ def _draw(ax: Any, by_noise: dict[float, list[float]], method: methods.Method, m
         marker="o" if method.emphasized else ".",
         markersize=4.5,
         linewidth=2.4 if method.emphasized else 1.3,
-        linestyle="-" if method.votes or not mixed else "--",
+        linestyle="-" if method.uses_1nn or not mixed else "--",
         zorder=3 if method.emphasized else 2,
         label=method.label,
     )
 
 
 def _only(values: set[str]) -> str:
-    """The one value; two in one figure would compare what cannot be compared."""
+    """The only value; two kinds of contamination in one figure could not be compared."""
     if len(values) != 1:
         raise ValueError(f"A figure shows one kind of contamination, but these rows hold {', '.join(sorted(values))}.")
     return values.pop()

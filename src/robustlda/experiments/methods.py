@@ -1,7 +1,7 @@
-"""The methods of a comparison; adding one is one entry.
+"""The methods of a comparison; a new one is one more entry.
 
-Most project and let 1-NN vote in the projected space, as in the paper; others decide by themselves. Colours are part
-of the entry, so that a method looks the same in every figure: one hue per family of methods.
+Most are projections followed by 1-NN, as in the paper; others have a decision rule of their own. Colours are part of
+the entry, so that a method looks the same in every figure: one hue per family of methods.
 """
 
 from collections.abc import Callable
@@ -28,10 +28,10 @@ from robustlda.solvers.starts import frame
 
 @dataclass(frozen=True)
 class Method:
-    """`build` makes an untrained classifier; `label` is what tables and figures show.
+    """`build` creates an unfitted classifier; `label` is its name in tables and figures.
 
-    With `votes`, the classifier is a pipeline that ends in 1-NN, whose reference labels an experiment may choose apart
-    from those the projection is trained on. Without `sparse`, text is reduced to latent semantic components first.
+    If it `uses_1nn`, the classifier is a pipeline that ends in 1-NN, whose reference labels may differ from those the
+    projection is trained on. Without `sparse`, text is reduced to latent semantic components first.
     Forms of rLDA are `emphasized` in figures.
     """
 
@@ -39,19 +39,19 @@ class Method:
     label: str
     build: Callable[[], Any]
     color: str
-    votes: bool = False
+    uses_1nn: bool = False
     sparse: bool = True
     requires: str | None = None
     emphasized: bool = False
 
     @property
     def missing_package(self) -> str | None:
-        """The package this method needs and this installation lacks."""
+        """The package that this method needs and that is not installed, if any."""
         return self.requires if self.requires and find_spec(self.requires) is None else None
 
 
 class PrincipalAxes(DiscriminantProjection):
-    """PCA at the dimension that rLDA has, three per class: the control that does not look at the labels otherwise."""
+    """PCA with as many dimensions as rLDA, three per class: a control whose projection ignores the labels."""
 
     _needs_matrix = False
 
@@ -69,7 +69,7 @@ class PrincipalAxes(DiscriminantProjection):
         return SolverResult(W, sums / totals[:, None], np.array([1.0]), 0.0, True, "principal axes")
 
 
-def _voting(
+def _with_1nn(
     name: str,
     label: str,
     projection: Callable[[], Any],
@@ -81,7 +81,7 @@ def _voting(
     def build() -> Any:
         return make_pipeline(projection(), KNeighborsClassifier(1))
 
-    return Method(name, label, build, color, votes=True, sparse=sparse, emphasized=emphasized)
+    return Method(name, label, build, color, uses_1nn=True, sparse=sparse, emphasized=emphasized)
 
 
 def _variant(name: str, label: str, color: str, **settings: Any) -> Method:
@@ -90,7 +90,7 @@ def _variant(name: str, label: str, color: str, **settings: Any) -> Method:
 
 
 def literal(init: str = "trace_ratio") -> RobustLDA:
-    """The paper's projection, from a start that separates the given labels unless another is asked for."""
+    """The paper's projection, started from trace-ratio LDA by default."""
     return RobustLDA(init=init, decision=None, leverage="free")
 
 
@@ -101,17 +101,17 @@ def _shrunk_lda() -> Any:
 METHODS = {
     method.name: method
     for method in (
-        # 1-NN votes in the projected space: the paper's comparison, and PCA at the same dimension as a control.
-        _voting("rlda_1nn", "rLDA + 1-NN", literal, "#f03e9e", emphasized=True),
-        _voting("rlda_pca_1nn", "rLDA from PCA + 1-NN", lambda: literal("pca"), "#ffa3cf", emphasized=True),
-        _voting("trlda_1nn", "trLDA + 1-NN", lambda: TraceRatioLDA(decision=None), "#e69f00"),
-        _voting("lda_1nn", "LDA + 1-NN", baselines.classical_lda, "#0072b2", sparse=False),
-        _voting("lpp_1nn", "supervised LPP + 1-NN", lambda: SupervisedLPP(decision=None), "#009e73"),
-        _voting("mmc_1nn", "MMC + 1-NN", lambda: MMC(decision=None), "#56b4e9"),
-        _voting("dle_1nn", "DLE (reconstructed) + 1-NN", lambda: DLE(decision=None), "#7570b3"),
-        _voting("knn", "1-NN", lambda: "passthrough", "#888888"),
-        _voting("pca_1nn", "PCA + 1-NN", PrincipalAxes, "#8c564b"),
-        # The method decides by itself.
+        # 1-NN in the projected space: the paper's comparison, and PCA of the same dimension as a control.
+        _with_1nn("rlda_1nn", "rLDA + 1-NN", literal, "#f03e9e", emphasized=True),
+        _with_1nn("rlda_pca_1nn", "rLDA from PCA + 1-NN", lambda: literal("pca"), "#ffa3cf", emphasized=True),
+        _with_1nn("trlda_1nn", "trLDA + 1-NN", lambda: TraceRatioLDA(decision=None), "#e69f00"),
+        _with_1nn("lda_1nn", "LDA + 1-NN", baselines.classical_lda, "#0072b2", sparse=False),
+        _with_1nn("lpp_1nn", "supervised LPP + 1-NN", lambda: SupervisedLPP(decision=None), "#009e73"),
+        _with_1nn("mmc_1nn", "MMC + 1-NN", lambda: MMC(decision=None), "#56b4e9"),
+        _with_1nn("dle_1nn", "DLE (reconstructed) + 1-NN", lambda: DLE(decision=None), "#7570b3"),
+        _with_1nn("knn", "1-NN", lambda: "passthrough", "#888888"),
+        _with_1nn("pca_1nn", "PCA + 1-NN", PrincipalAxes, "#8c564b"),
+        # The method's own decision rule.
         Method("rlda", "RobustLDA()", RobustLDA, "#c0143c", emphasized=True),
         _variant("rlda_centroid", "rLDA, centroid rule", "#7a0022", decision="centroid"),
         Method("pca_rule", "PCA, same rule", lambda: PrincipalAxes(decision="noise_aware"), "#8c564b"),
@@ -139,7 +139,7 @@ VARIANTS = {
         _variant("rlda_free", "leverage: free", "#009e73", leverage="free"),
     )
 }
-"""RobustLDA with one setting changed: for the table behind its defaults, not part of `all`."""
+"""RobustLDA with one setting changed, for the table that justifies its defaults; not part of `all`."""
 
 
 def method_named(name: str) -> Method:

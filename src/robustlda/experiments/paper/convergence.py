@@ -1,7 +1,7 @@
-"""How the algorithm converges: J after every iteration on whole data sets with their true labels, from several starts.
+"""Convergence of the algorithm: J after every iteration on whole data sets with their true labels, from several starts.
 
-Runs go on to a relative change of 1e-8 or `LIMIT` iterations, so that the distance to the limit can be told from the
-size of the last step; the paper's count is read off the path: the first iteration after which no step is longer.
+Runs continue to a relative change of 1e-8 or `LIMIT` iterations, well beyond the paper's tolerance, so that the last J
+can stand for the limit. The iterations to that tolerance are read off the path: those until no step exceeds it again.
 """
 
 import time
@@ -29,7 +29,8 @@ STARTS = {
 }
 """What a start is called in the figure, and its color."""
 LIMIT = 300
-LARGEST = 2000
+MAX_DIMENSIONS = 2000
+"""Above this the plain algorithm is skipped."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Descent:
 class ObjectivePath(Descent, Outcome):
     """J at the start and after every iteration (`path`), the seconds of the fit, and the relative gradient at its end.
 
-    `start_seconds` is what the start took, a fit of trLDA where it is one.
+    `start_seconds` is the time for computing the start, which may be a fit of trLDA.
     """
 
     seconds: float = float("nan")
@@ -66,7 +67,7 @@ class ObjectivePath(Descent, Outcome):
 
     @property
     def iterations(self) -> int | None:
-        """Iterations until J changes by at most 1e-6 of itself ever after; None if it still changed more."""
+        """Iterations until the relative change of J stays at or below 1e-6; None if it did not within `LIMIT`."""
         return self.iterations_to(1e-6, relative=True)
 
     def iterations_to(self, change: float, *, relative: bool) -> int | None:
@@ -76,13 +77,13 @@ class ObjectivePath(Descent, Outcome):
         return needed if needed < len(J) else None
 
     def iterations_within(self, share: float) -> int:
-        """Iterations until J is within this share of where the path ends."""
+        """Iterations until J is within this share of its last value."""
         J = self.objective
         return int(np.flatnonzero(J <= J[-1] * (1 + share))[0])
 
     @property
     def rate(self) -> float:
-        """By how much the distance to the limit shrinks in a step: the median over the steps between 1e-2 and 1e-6."""
+        """Median factor by which a step reduces the relative distance to the limit while it is in (1e-6, 1e-2)."""
         J = self.objective
         gap = (J - J[-1]) / J[-1]
         steps = [b / a for a, b in pairwise(gap) if 1e-6 < a < 1e-2]
@@ -90,7 +91,7 @@ class ObjectivePath(Descent, Outcome):
 
 
 def descents(dataset: str, seeds: int) -> list[Descent]:
-    """Both forms of the algorithm from every start, and trLDA."""
+    """Both variants of the algorithm from every start, and trLDA."""
     units = [Descent(dataset, "trace_ratio", "pca")]
     for algorithm in ("plain", "accelerated"):
         units += [Descent(dataset, algorithm, start) for start in ("pca", "trace_ratio")]
@@ -101,26 +102,38 @@ def descents(dataset: str, seeds: int) -> list[Descent]:
 def run(unit: Descent) -> ObjectivePath:
     """Fit one unit with one BLAS thread; a failure is recorded, not raised."""
     X, y = catalogue.dataset_named(unit.dataset).load()
-    if unit.algorithm == "plain" and min(X.shape) > LARGEST:
+    if unit.algorithm == "plain" and min(X.shape) > MAX_DIMENSIONS:
         reason = f"with {min(X.shape)} dimensions a plain iteration takes half a minute"
         return ObjectivePath(**asdict(unit), skipped=reason)
     X = catalogue.dataset_named(unit.dataset).scaling().fit_transform(X)
-    settings: dict[str, Any] = {"decision": None, "max_iter": LIMIT}
     try:
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore")
-            if unit.algorithm == "trace_ratio":
-                return _path(unit, TraceRatioLDA(**settings), X, y)
-            begin = time.perf_counter()
-            init: Any = unit.start
-            if unit.start == "trace_ratio":
-                init = TraceRatioLDA(decision=None).fit(X, y).components_
-            took = time.perf_counter() - begin
-            solver = "plain" if unit.algorithm == "plain" else "auto"
-            model = RobustLDA(init=init, solver=solver, leverage="free", tol=1e-8, random_state=unit.seed, **settings)
-            return _path(unit, model, X, y, took)
+            return _trace(unit, X, y) if unit.algorithm == "trace_ratio" else _descend(unit, X, y)
     except Exception as exception:
         return ObjectivePath(**asdict(unit), error=f"{type(exception).__name__}: {exception}".splitlines()[0])
+
+
+def _trace(unit: Descent, X: Any, y: np.ndarray) -> ObjectivePath:
+    return _path(unit, TraceRatioLDA(decision=None, max_iter=LIMIT), X, y)
+
+
+def _descend(unit: Descent, X: Any, y: np.ndarray) -> ObjectivePath:
+    begin = time.perf_counter()
+    init: Any = unit.start
+    if unit.start == "trace_ratio":
+        init = TraceRatioLDA(decision=None).fit(X, y).components_
+    start_seconds = time.perf_counter() - begin
+    model = RobustLDA(
+        init=init,
+        solver="plain" if unit.algorithm == "plain" else "auto",
+        leverage="free",
+        decision=None,
+        tol=1e-8,
+        max_iter=LIMIT,
+        random_state=unit.seed,
+    )
+    return _path(unit, model, X, y, start_seconds)
 
 
 def _path(unit: Descent, model: Any, X: Any, y: np.ndarray, start_seconds: float = 0.0) -> ObjectivePath:

@@ -41,15 +41,15 @@ def read(folder: Path) -> Results:
 def whole_folds(rows: Sequence[protocol.Row]) -> list[protocol.Row]:
     """The rows without the folds that an interrupted run has left incomplete.
 
-    Methods that let 1-NN vote and those with a rule of their own are scheduled separately, and so are they counted.
+    Methods that use 1-NN and those with a decision rule of their own are scheduled, and therefore counted, separately.
     """
-    done = Counter((row.dataset, row.kind, METHODS[row.method].votes, row.fold) for row in rows)
-    most: dict[tuple[str, str, bool], int] = defaultdict(int)
+    done = Counter((row.dataset, row.kind, METHODS[row.method].uses_1nn, row.fold) for row in rows)
+    largest: dict[tuple[str, str, bool], int] = defaultdict(int)
     for (*group, _), count in done.items():
-        most[tuple(group)] = max(most[tuple(group)], count)  # type: ignore[index]
+        largest[tuple(group)] = max(largest[tuple(group)], count)  # type: ignore[index]
 
     def whole(row: protocol.Row) -> bool:
-        group = (row.dataset, row.kind, METHODS[row.method].votes)
-        return done[(*group, row.fold)] == most[group]
+        group = (row.dataset, row.kind, METHODS[row.method].uses_1nn)
+        return done[(*group, row.fold)] == largest[group]
 
     return [row for row in rows if whole(row)]

@@ -1,7 +1,7 @@
-"""The paper's experiments, planned: what is run, on what, in which order, and what is left out for which reason.
+"""The schedule of the paper's experiments: what is run, in which order, and what is skipped for which reason.
 
-Every part is a list of units whose results are lines of a CSV file. Folds come one after the other, so that a run that
-is broken off has whole figures with fewer folds, and a run that is started again does only what is missing.
+Every part is a list of units whose results are rows of a CSV file. Folds are run one after the other, so that an
+interrupted run still gives complete figures from fewer folds; a restarted run does only what is missing.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ NINE = ("vehicle", "dermatology", "coil20", "orl", "yale", "pie", "reuters21578"
 FACES = ("orl", "yale", "pie")
 LARGE = ("pie", "reuters21578", "tdt2", "20newsgroups")
 TEXT = ("reuters21578", "tdt2", "20newsgroups")
-VOTING = (
+WITH_1NN = (
     "rlda_1nn",
     "rlda_pca_1nn",
     "trlda_1nn",
@@ -27,13 +27,13 @@ VOTING = (
     "knn",
     "pca_1nn",
 )
-DECIDING = ("svm", "rlda")
+OWN_RULE = ("svm", "rlda")
 CORRUPTIONS = ("occlude", "salt_and_pepper", "gross_rows")
 
 
 @dataclass(frozen=True)
 class Part:
-    """Units of one kind, the function that carries one out, and the file and type of what comes out."""
+    """Units of one kind, the function that runs one, and the file and type of the results."""
 
     title: str
     units: Sequence[Any]
@@ -42,12 +42,12 @@ class Part:
     kind: type
 
     def unfinished(self, folder: Path) -> list[Any]:
-        """What is not in the folder yet."""
+        """The units without a result in the folder."""
         return records.unfinished(self.units, records.read(folder / self.file, self.kind))
 
 
 def parts(datasets: Sequence[str], *, quick: bool = False) -> list[Part]:
-    """All parts, for those of the nine data sets that are at hand."""
+    """All parts, for those of the nine data sets that are available."""
     run = run_quick if quick else run_full
     return [
         Part("toy figure", toy.settings(10 if quick else 100), toy.run, "toy.csv", toy.Angle),
@@ -64,26 +64,26 @@ def parts(datasets: Sequence[str], *, quick: bool = False) -> list[Part]:
 
 
 def accuracy_units(datasets: Sequence[str], quick: bool) -> list[protocol.Unit]:
-    """Wrong labels, five folds; on large data methods that decide by themselves run the first only."""
+    """Wrong labels, five folds; on large data, methods with a decision rule of their own run the first fold only."""
     levels = (0.0, 0.2, 0.4) if quick else (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
     units = []
     for name in datasets:
         large = name in LARGE
-        voting, deciding = (1, 1) if quick else (5, 1) if large else (5, 5)
+        with_1nn, own_rule = (1, 1) if quick else (5, 1) if large else (5, 5)
         some = (0.0, 0.4) if quick and name in TEXT else levels
-        units += protocol.units([name], VOTING, some, first=voting)
-        units += protocol.units([name], DECIDING, some, first=deciding)
+        units += protocol.units([name], WITH_1NN, some, first=with_1nn)
+        units += protocol.units([name], OWN_RULE, some, first=own_rule)
     return sorted(units, key=lambda unit: unit.fold)
 
 
 def corruption_units(datasets: Sequence[str], quick: bool) -> list[protocol.Unit]:
-    """Spoiled training images with right labels, on the faces."""
+    """Corrupted training images with correct labels, on the face data sets."""
     units = []
     for name in (name for name in datasets if name in FACES and not (quick and name == "pie")):
         folds = 1 if quick or name in LARGE else 5
         levels = (0.0, 0.2, 0.4) if quick or name in LARGE else (0.0, 0.1, 0.2, 0.3, 0.4)
         for kind in CORRUPTIONS:
-            units += protocol.units([name], (*VOTING, "rlda"), levels, first=folds, kind=kind)
+            units += protocol.units([name], (*WITH_1NN, "rlda"), levels, first=folds, kind=kind)
     return sorted(units, key=lambda unit: unit.fold)
 
 
@@ -94,23 +94,23 @@ def _convergence_units(datasets: Sequence[str], quick: bool) -> list[convergence
 
 def reason_to_skip(unit: protocol.Unit, quick: bool) -> str:
     """Why a unit is not run; empty if it is."""
-    if quick and (unit.dataset, unit.method) in _MINUTES:
-        return "takes minutes, which the quick version does not have"
+    if quick and (unit.dataset, unit.method) in _SLOW:
+        return "takes minutes, too long for the quick version"
     if unit.method == "svm" and unit.dataset in TEXT and unit.noise not in (0.0, 0.2, 0.4):
         return "on text the tuned SVM is run at 0, 20 and 40 % only"
     return ""
 
 
-_MINUTES = {("tdt2", "svm"), *(("20newsgroups", method) for method in ("svm", "lpp_1nn", "dle_1nn"))}
+_SLOW = {("tdt2", "svm"), *(("20newsgroups", method) for method in ("svm", "lpp_1nn", "dle_1nn"))}
 
 
 def run_full(unit: protocol.Unit) -> protocol.Row:
-    """Carry out a unit of a comparison, or say why not."""
+    """Run a unit of the comparison, or record why it is skipped."""
     return _run(unit, reason_to_skip(unit, quick=False))
 
 
 def run_quick(unit: protocol.Unit) -> protocol.Row:
-    """The same with less patience."""
+    """The same for the quick version, which skips more."""
     return _run(unit, reason_to_skip(unit, quick=True))
 
 
