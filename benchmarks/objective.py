@@ -1,4 +1,4 @@
-"""What a competitor is judged by: the objective its projection attains, and what it took to get there."""
+"""The score of a competitor: the objective that its projection attains, and the relative gradient."""
 
 from typing import Any
 
@@ -11,12 +11,12 @@ from robustlda.solvers.reweighted import Objective
 
 
 def score(X: Any, y: np.ndarray, components: np.ndarray) -> tuple[float, float]:
-    """J with the best centres for these components, and the relative gradient; no solver marks its own work."""
+    """J with the best centres for these components, and the relative gradient; no solver scores its own result."""
     classes, labels = np.unique(y, return_inverse=True)
     weight = np.ones(len(y))
     samples = hold(X, labels, weight, mean(X, weight), len(classes))
     objective = Objective(samples, L12())
-    # In feature space already where nothing narrower was found; `lower` would only polish away rounding errors.
+    # Without a narrower working space the components are in feature space already.
     point = objective.start(components if samples.dim == samples.n_features else samples.lower(components))
     for _ in range(200):
         better = objective.at(point.W, objective.surrogate(point).centers)

@@ -18,9 +18,9 @@ def write(out: Path) -> None:
     blocks: list[Block] = [
         Text(
             "One BLAS thread, medians, every run in a process of its own, competitors taking turns; from the principal "
-            "axes to a relative change of 1e-6 unless said otherwise. *Textbook NumPy* is Algorithm 2 as one would "
-            "write it down; *plain steps* are the same steps with this package's kernels. J is computed afterwards by "
-            "one function for all."
+            "axes to a relative change of 1e-6 unless stated otherwise. *Textbook NumPy* is Algorithm 2 written down "
+            "directly; *plain steps* are the same steps with this package's kernels. J is computed afterwards by the "
+            "same function for all."
         )
     ]
     for title, field in (("Seconds for a whole fit", "seconds"), ("Iterations", "iterations"), ("Final J", "J")):
@@ -30,11 +30,12 @@ def write(out: Path) -> None:
         drawing = _figure(curves)
         drawings["curves"] = svg(drawing)
         save(out / "curves.svg", drawings["curves"].encode())
-        blocks += [Heading("J against time"), Picture("curves", drawing, "J above the best found, against seconds.")]
+        caption = "J above the best value found, against seconds."
+        blocks += [Heading("J against time"), Picture("curves", drawing, caption)]
     if roofline:
         columns = [name.replace("_", " ") for name in roofline[0]]
         rows = [list(row.values()) for row in roofline]
-        blocks += [Heading("Against the machine's limit"), ReportTable(columns, rows)]
+        blocks += [Heading("Relative to the machine's limit"), ReportTable(columns, rows)]
     save(out / "report.html", Document("Speed of robustlda", blocks).html(drawings).encode())
 
 
@@ -68,10 +69,10 @@ def _figure(curves: list[dict[str, str]]) -> Figure:
             seconds = [float(row["seconds"]) for row in path]
             ax.loglog(seconds, gap, "o-", color=COLORS.get(solver), label=solver, markersize=4)
         ax.set_title(data)
-        ax.set_xlabel("seconds, start included")
+        ax.set_xlabel("seconds, including the start")
         ax.grid(color="#dddddd", linewidth=0.6)
         ax.spines[["top", "right"]].set_visible(False)
-    figure.axes[0].set_ylabel("J above the best found, relative")
+    figure.axes[0].set_ylabel("J above the best value found, relative")
     figure.axes[0].legend(frameon=False, fontsize=9)
     return figure
 
