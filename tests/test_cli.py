@@ -60,7 +60,7 @@ def test_compare_writes_table_csv_and_figure(tmp_path):
     with (tmp_path / "comparison.csv").open() as file:
         assert len(list(csv.DictReader(file))) == 12
     assert (tmp_path / "comparison.png").stat().st_size > 10_000
-    assert len(list(tmp_path.iterdir())) == 2, "no temporary file may stay"
+    assert len(list(tmp_path.iterdir())) == 2, "no temporary file may remain"
 
 
 def lines(folder):
@@ -73,13 +73,13 @@ def test_resume_runs_only_what_is_missing(tmp_path):
     assert call(*words, "--methods", "knn", "--first", "2").returncode == 0
     before = lines(tmp_path)
     assert len(before) == 2
-    # A process that was killed may have left half a line.
+    # A killed process may have left half a line.
     with (tmp_path / "comparison.csv").open("a") as file:
         file.write("wine,0.0,2,knn,unif")
     assert call(*words, "--methods", "knn,lda", "--resume").returncode == 0
     after = lines(tmp_path)
     assert len(after) == 6
-    # Times tell a row that was kept from one that was run again.
+    # Run times distinguish rows that were kept from rows that were run again.
     assert {row["seconds"] for row in before} <= {row["seconds"] for row in after}
 
 

@@ -47,7 +47,7 @@ def test_text_of_mat_files_is_filtered_like_that_of_sparse_files(folder):
         ({"fea": np.eye(3), "gnd": np.array([1, 2])}, "every row needs one label"),
     ],
 )
-def test_bad_mat_files_are_refused_in_one_sentence(folder, content, message):
+def test_bad_mat_files_are_rejected_in_one_sentence(folder, content, message):
     path = folder / "COIL20.mat"
     path.write_bytes(content) if isinstance(content, bytes) else savemat(path, content)
     with pytest.raises(ValueError, match=message):
@@ -59,7 +59,7 @@ def test_what_is_missing_names_every_file_that_would_do(folder):
         catalogue.dataset_named("orl")
 
 
-def test_fetched_sets_are_written_to_the_folder_and_failures_said(folder, monkeypatch):
+def test_fetched_sets_are_written_to_the_folder_and_failures_reported(folder, monkeypatch):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"a": ["1", "2", "?"], "b": pd.Categorical([0.5, 1, 2])})
     asked = []

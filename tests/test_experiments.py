@@ -1,4 +1,4 @@
-"""The protocol: the same folds and flips for every method, clean test labels, failures that stop nothing."""
+"""The protocol: the same folds and flips for every method, clean test labels, failures that do not stop a run."""
 
 import csv
 
@@ -16,7 +16,7 @@ from robustlda.report.document import png
 
 
 @pytest.mark.parametrize("share", [0, 0.1, 0.37, 1])
-def test_exactly_the_asked_share_of_labels_is_wrong(share):
+def test_exactly_the_requested_share_of_labels_is_wrong(share):
     y = np.array(list("abcd"))[np.random.default_rng(0).integers(0, 4, 203)]
     noisy, flipped = flip_labels(y, share, np.random.default_rng(1))
     assert_array_equal(noisy != y, flipped)
@@ -41,7 +41,7 @@ def test_every_other_class_flips_into_the_next():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_contamination_is_seeded_and_says_what_it_changed(kind):
+def test_contamination_is_seeded_and_reports_what_it_changed(kind):
     rng = np.random.default_rng(0)
     X, y = rng.uniform(size=(80, 64)), np.arange(80) % 4
     before = X.tobytes(), y.tobytes()
@@ -83,7 +83,7 @@ def test_labels_that_cannot_be_flipped_are_refused():
         flip_labels(np.array([0, 0]), 0.5, np.random.default_rng(0))
 
 
-def test_every_method_meets_the_same_folds_and_flips(monkeypatch):
+def test_every_method_gets_the_same_folds_and_flips(monkeypatch):
     seen = {}
 
     class Spy(DummyClassifier):
@@ -104,7 +104,7 @@ def test_every_method_meets_the_same_folds_and_flips(monkeypatch):
     assert len(set(seen["first"])) == len(seen["first"]) - 3, "only the clean test folds repeat"
 
 
-def test_test_labels_are_clean_and_training_labels_as_noisy_as_asked():
+def test_test_labels_are_clean_and_training_labels_as_noisy_as_requested():
     X, y = catalogue.dataset_named("wine").load()
     truth = {row.tobytes(): label for row, label in zip(X, y, strict=True)}
     held_out = 0
@@ -117,7 +117,7 @@ def test_test_labels_are_clean_and_training_labels_as_noisy_as_asked():
     assert held_out == len(y)
 
 
-def test_one_failing_method_is_recorded_and_stops_nothing(monkeypatch, tmp_path):
+def test_a_failing_method_is_recorded_and_does_not_stop_the_others(monkeypatch, tmp_path):
     def broken():
         raise RuntimeError("no luck\nat all")
 
@@ -142,7 +142,7 @@ def test_every_method_learns_clean_wine(name):
     assert row.accuracy > 0.8
 
 
-def test_a_file_that_could_not_be_finished_leaves_the_old_one(tmp_path):
+def test_an_interrupted_write_leaves_the_old_file(tmp_path):
     path = tmp_path / "result.txt"
     path.write_text("old")
 
@@ -156,7 +156,7 @@ def test_a_file_that_could_not_be_finished_leaves_the_old_one(tmp_path):
     assert [p.read_text() for p in tmp_path.iterdir()] == ["old"]
 
 
-def test_toy_directions_are_right_without_outliers_and_for_round_classes_only_lda_turns():
+def test_toy_directions_are_accurate_without_outliers_and_outliers_turn_lda_more():
     results = {(a.method, a.stretch, a.distance): a for a in map(toy.run, toy.settings(draws=5))}
     assert len(results) == len(toy.DISTANCES) * len(toy.STRETCHES) * len(toy.DIRECTIONS)
 
@@ -169,7 +169,7 @@ def test_toy_directions_are_right_without_outliers_and_for_round_classes_only_ld
     assert toy.angle(np.array([1.0, 0]), np.array([-1.0, 1.0])) == pytest.approx(45)
 
 
-def test_calibration_error_of_sure_and_wrong_is_one():
+def test_calibration_error_of_confident_wrong_predictions_is_one():
     p = np.array([[1.0, 0.0], [0.0, 1.0]])
     assert protocol.calibration_error(p, np.array([0, 1]), np.array([0, 1])) == 0
     assert protocol.calibration_error(p, np.array([0, 1]), np.array([1, 0])) == 1

@@ -1,4 +1,4 @@
-"""The paper's experiments as a whole: what is killed goes on, verdicts follow the numbers, and the page is whole."""
+"""The paper's experiments end to end: a killed run resumes, verdicts follow the numbers, and the page is complete."""
 
 import csv
 import os
@@ -25,7 +25,7 @@ FILES = ("toy.csv", "comparison.csv", "convergence.csv")
 
 @pytest.fixture(scope="session")
 def small_data(tmp_path_factory):
-    """A table and faces of six by six pixels, in the place of the paper's."""
+    """A table and faces of six by six pixels, in place of the paper's."""
     folder = tmp_path_factory.mktemp("data")
     rng = np.random.default_rng(0)
     y = np.arange(60) % 3
@@ -41,7 +41,7 @@ def contents(folder):
 
 @pytest.fixture(scope="session")
 def reproduction(small_data, tmp_path_factory):
-    """A quick run that was killed at some moment and started again."""
+    """A quick run that was killed and started again."""
     folder = tmp_path_factory.mktemp("reproduction")
     words = ["reproduce", "--quick", "--jobs", "2", "--data-dir", str(small_data), "--out", str(folder)]
     command = [sys.executable, "-c", "from robustlda.cli import main; main()", *words]
@@ -54,7 +54,7 @@ def reproduction(small_data, tmp_path_factory):
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     before = contents(folder)
-    # A process may be killed while it writes a line.
+    # A process may be killed while writing a line.
     with (folder / "comparison.csv").open("a") as file:
         file.write("vehicle,0.4,0,sv")
     again = call(*words)
@@ -62,7 +62,7 @@ def reproduction(small_data, tmp_path_factory):
     return folder, before, again.stdout
 
 
-def test_a_killed_run_goes_on_where_it_was(reproduction):
+def test_a_killed_run_resumes_where_it_stopped(reproduction):
     folder, before, shown = reproduction
     after = contents(folder)
     parts = schedule.parts(["vehicle", "yale"], quick=True)
@@ -92,7 +92,7 @@ def test_report_has_a_verdict_on_every_claim(reproduction):
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
-def test_page_is_whole_in_a_browser(browser, reproduction, width, scheme):
+def test_page_is_complete_in_a_browser(browser, reproduction, width, scheme):
     folder, _, _ = reproduction
     with opened(browser, folder / "report.html", width, scheme) as page:
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
@@ -104,7 +104,7 @@ def test_page_is_whole_in_a_browser(browser, reproduction, width, scheme):
         assert page.locator("table").count() >= 7
 
 
-def test_nothing_available_is_said_in_one_line(tmp_path):
+def test_missing_data_sets_are_reported_in_one_line(tmp_path):
     result = call("reproduce", "--data-dir", str(tmp_path), "--out", str(tmp_path / "out"))
     assert result.returncode == 2
     assert "None of the paper's data sets is available" in result.stderr
@@ -127,7 +127,7 @@ def test_iterations_are_counted_to_the_last_long_step():
     assert halving.rate == pytest.approx(0.5, abs=1e-3)
 
 
-def test_verdicts_turn_with_the_numbers():
+def test_verdicts_depend_on_the_numbers():
     falling = [2.0, 1.5, 1.2, 1.1, 1.1]
     trace = path(1, 0.5, 0.5, algorithm="trace_ratio")
     assert claims.monotone([path(*falling)]).verdict == "holds"
@@ -176,7 +176,7 @@ def test_ranks_and_verdicts_on_accuracy_follow_the_rows():
     assert claims.best(worst, "noisy").verdict == "does not hold"
 
 
-def test_folds_of_which_only_a_part_was_run_are_not_shown():
+def test_incomplete_folds_are_not_shown():
     done = [protocol.Row("orl", noise, fold, m) for noise in (0.0, 0.4) for fold in (0, 1) for m in ("knn", "pca_1nn")]
     own_rule = [protocol.Row("orl", noise, 0, "svm") for noise in (0.0, 0.4)]
     assert whole_folds(done + own_rule) == done + own_rule
@@ -204,7 +204,7 @@ def test_records_come_back_as_they_were_written(tmp_path):
         ("robustness/comparison.csv", protocol.Row, 0),
     ],
 )
-def test_published_records_are_read_and_say_what_was_skipped(file, kind, skipped):
+def test_published_records_can_be_read_and_give_reasons_for_skipped_units(file, kind, skipped):
     if not (RESULTS / file).exists():
         pytest.skip("results are published with the repository, not with the package")
     published = records.read(RESULTS / file, kind)
@@ -213,7 +213,7 @@ def test_published_records_are_read_and_say_what_was_skipped(file, kind, skipped
     assert records.unfinished([record.unit for record in published], published) == []
 
 
-def test_a_document_says_the_same_in_both_forms():
+def test_a_document_has_the_same_content_in_both_formats():
     document = Document(
         "A & B", [Heading("x < y"), Text("`a<b` and **bold**"), ReportTable(("p", "q"), [("1 & 2", "*three*")])]
     )
