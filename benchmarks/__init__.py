@@ -1,1 +1,1 @@
-"""Speed against the plain algorithm and scikit-learn: `python -m benchmarks --data-dir FOLDER`."""
+"""Speed compared with the plain algorithm and scikit-learn: `python -m benchmarks --data-dir FOLDER`."""

@@ -1,9 +1,9 @@
-"""Run the benchmark: every run in a process of its own, with one BLAS thread, medians of repeats.
+"""Run the benchmark: every run in a process of its own, with one BLAS thread; the median of the repeats counts.
 
-Competitors take turns, so that a machine that is slower for a while is so for all of them.
+Competitors take turns, so that a temporary slowdown of the machine affects all of them.
 
 Writes `benchmarks.csv` (a row per case), `curves.csv` (J against time), `roofline.csv`, and from them `curves.svg` and
-`report.html`. Rows of earlier runs that are not run again stay.
+`report.html`. Rows of earlier runs that are not repeated are kept.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.page import read, write
-from robustlda.report.files import replacing
+from robustlda.output import replacing
 
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 FIELDS = ["data", "n", "d", "solver", "seconds", "iterations", "J", "stationarity", "peak_mb", "note"]
@@ -47,7 +47,7 @@ def case(data: str, solver: str, folder: Path) -> Row:
         components, iterations = SOLVERS[solver].run(X, y, LIMIT)
         seconds = time.perf_counter() - begin
         if seconds > 10:
-            break  # a shorter run is repeated, so that what only the first one has to do is not measured
+            break  # shorter runs are repeated, so that the warm-up of the first one is not measured
     row |= {"seconds": f"{seconds:.4f}", "iterations": str(iterations)}
     row["peak_mb"] = str((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
     if components is not None:
@@ -57,7 +57,7 @@ def case(data: str, solver: str, folder: Path) -> Row:
 
 
 def curve(data: str, solver: str, folder: Path, repeats: int) -> list[Row]:
-    """J and seconds of runs cut off after more and more iterations, until one ends by itself."""
+    """J and seconds of runs limited to more and more iterations, until one converges."""
     from benchmarks.datasets import DATA
     from benchmarks.objective import score
     from benchmarks.solvers import SOLVERS
@@ -83,15 +83,7 @@ def curve(data: str, solver: str, folder: Path, repeats: int) -> list[Row]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--data-dir", type=Path, default=os.environ.get("ROBUSTLDA_DATA", "."))
-    parser.add_argument("--data", default="vehicle,dermatology,yale,orl,coil20,pie", help="comma-separated, or all")
-    parser.add_argument("--solvers", default="all", help="separated by semicolons")
-    parser.add_argument("--curves", default="orl,coil20,pie", help="data sets with a curve, or an empty string")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--out", type=Path, default=Path("results/benchmarks"))
-    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
+    arguments = _arguments()
     if arguments.one:
         print(json.dumps(_measure(*arguments.one, arguments.data_dir, arguments.repeats)))
         return
@@ -103,18 +95,7 @@ def main() -> None:
     names = list(DATA) if arguments.data == "all" else arguments.data.split(",")
     solvers = list(SOLVERS) if arguments.solvers == "all" else arguments.solvers.split(";")
     for data in names:
-        runs: dict[str, list[Row]] = {solver: [] for solver in solvers}
-        for turn in range(arguments.repeats):
-            for solver, rows in runs.items():
-                rows += _in_own_process("case", data, solver, arguments)
-                print(
-                    f"run {turn + 1} of {arguments.repeats}: {data}, {solver}, {rows[-1].get('seconds', '–')} s",
-                    flush=True,
-                )
-        for rows in runs.values():
-            row = _middle(rows)
-            print(", ".join(f"{name} {row[name]}" for name in FIELDS if row.get(name)), flush=True)
-            _merge(out / "benchmarks.csv", FIELDS, [row], ("data", "solver"))
+        _merge(out / "benchmarks.csv", FIELDS, _run_cases(data, solvers, arguments), ("data", "solver"))
     for data in filter(None, arguments.curves.split(",")):
         for solver in solvers:
             rows = _in_own_process("curve", data, solver, arguments)
@@ -124,7 +105,33 @@ def main() -> None:
     write(out)
 
 
-def _middle(rows: list[Row]) -> Row:
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--data-dir", type=Path, default=os.environ.get("ROBUSTLDA_DATA", "."))
+    parser.add_argument("--data", default="vehicle,dermatology,yale,orl,coil20,pie", help="comma-separated, or all")
+    parser.add_argument("--solvers", default="all", help="separated by semicolons, or all")
+    parser.add_argument("--curves", default="orl,coil20,pie", help="data sets with a curve, or an empty string")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--out", type=Path, default=Path("results/benchmarks"))
+    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def _run_cases(data: str, solvers: list[str], arguments: argparse.Namespace) -> list[Row]:
+    """The median run of every competitor on one data set."""
+    runs: dict[str, list[Row]] = {solver: [] for solver in solvers}
+    for turn in range(arguments.repeats):
+        for solver, rows in runs.items():
+            rows += _in_own_process("case", data, solver, arguments)
+            seconds = rows[-1].get("seconds", "–")
+            print(f"run {turn + 1} of {arguments.repeats}: {data}, {solver}, {seconds} s", flush=True)
+    medians = [_median(rows) for rows in runs.values()]
+    for row in medians:
+        print(", ".join(f"{name} {row[name]}" for name in FIELDS if row.get(name)), flush=True)
+    return medians
+
+
+def _median(rows: list[Row]) -> Row:
     """The run of median duration, or the reason why there is none."""
     timed = sorted((row for row in rows if row.get("seconds")), key=lambda row: float(row["seconds"]))
     return timed[(len(timed) - 1) // 2] if timed else rows[0]
@@ -148,7 +155,7 @@ def _in_own_process(what: str, data: str, solver: str, arguments: argparse.Names
 
 
 def _merge(path: Path, fields: list[str], rows: list[Row], key: Iterable[str]) -> None:
-    """The rows in the place of those with the same key, in a file that is never half-written."""
+    """Replace the rows with the same key, in a file that is never incomplete."""
 
     def of(row: Row) -> tuple[str, ...]:
         return tuple(row[name] for name in key)

@@ -1,8 +1,8 @@
 """`python -m benchmarks.audit OUT --data-dir FOLDER`: how well wrong labels are found, against cleanlab and plain LDA.
 
-Average precision of the ranking, the share of rows flagged and the share of right labels among them. Large sets are cut
-to 3000 rows. cleanlab gets out-of-sample probabilities of logistic regression from five folds, on at most 200 principal
-components, and each of its three scores. Rows that are in the file already are not computed again.
+Average precision of the ranking, the share of rows flagged and the share of correct labels among them. Large sets are
+sampled down to 3000 rows. cleanlab gets out-of-sample probabilities of logistic regression from five folds, on at most
+200 principal components; all three of its scores are shown. Cases already in the file are not computed again.
 """
 
 import argparse
@@ -10,6 +10,7 @@ import csv
 import os
 import warnings
 from collections import defaultdict
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -33,10 +34,10 @@ FIELDS = ["data", "kind", "share", "method", "average_precision", "flagged", "fa
 
 
 def load(name: str) -> tuple[Any, np.ndarray]:
-    dataset = catalogue.find(name)
+    dataset = catalogue.dataset_named(name)
     X, y = dataset.load()
     rng = np.random.default_rng(0)
-    # Classes of one or two rows have no second opinion, for any of the methods.
+    # Classes of one or two rows cannot be judged out of sample by any of the methods.
     keep = np.flatnonzero(np.bincount(y)[y] >= 3)
     keep = np.sort(rng.permutation(keep)[:3000])
     keep = keep[np.bincount(y[keep], minlength=y.max() + 1)[y[keep]] >= 3]
@@ -44,7 +45,7 @@ def load(name: str) -> tuple[Any, np.ndarray]:
 
 
 def few(X: Any) -> np.ndarray:
-    """At most 200 components, for the peers."""
+    """At most 200 components, for the other methods."""
     if X.shape[1] <= 200:
         return X
     reduce = TruncatedSVD if hasattr(X, "toarray") else PCA
@@ -52,24 +53,11 @@ def few(X: Any) -> np.ndarray:
 
 
 def rows(name: str, kind: str, share: float) -> list[dict[str, str]]:
-    from cleanlab.filter import find_label_issues
-    from cleanlab.rank import get_label_quality_scores
-
     X, y = load(name)
     _, noisy, wrong = contaminate(X, y, kind, share, np.random.default_rng(1))
     audit = LabelAudit().fit(X, noisy)
-    ours = audit.flags()
-    Z, labels = few(X), np.unique(noisy, return_inverse=True)[1]
-    found = {"robustlda": (audit.probability_wrong_, ours)}
-    p = cross_val_predict(
-        LogisticRegression(max_iter=300), Z, labels, cv=inner_folds(labels, 5), method="predict_proba"
-    )
-    for score in SCORES:
-        ranking = 1 - get_label_quality_scores(labels, p, method=score)
-        found[f"cleanlab, {score}"] = ranking, find_label_issues(labels, p, n_jobs=1)
-    lda = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(Z, labels)
-    suspicion = 1 - lda.predict_proba(Z)[np.arange(len(labels)), labels]
-    found["LDA, in sample"] = suspicion, lda.predict(Z) != labels
+    found = {"robustlda": (audit.probability_wrong_, audit.flags())}
+    found |= _peers(few(X), np.unique(noisy, return_inverse=True)[1])
     result = []
     for method, (ranking, flags) in found.items():
         precision = average_precision_score(wrong, ranking) if wrong.any() else np.nan
@@ -81,40 +69,58 @@ def rows(name: str, kind: str, share: float) -> list[dict[str, str]]:
     return result
 
 
-def summarise(path: Path) -> str:
-    """Tables of average precision per set, and of flags."""
+def _peers(Z: np.ndarray, labels: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Scores and flags of cleanlab and of LDA."""
+    from cleanlab.filter import find_label_issues
+    from cleanlab.rank import get_label_quality_scores
+
+    model = LogisticRegression(max_iter=300)
+    p = cross_val_predict(model, Z, labels, cv=inner_folds(labels, 5), method="predict_proba")
+    found = {}
+    for score in SCORES:
+        ranking = 1 - get_label_quality_scores(labels, p, method=score)
+        found[f"cleanlab, {score}"] = ranking, find_label_issues(labels, p, n_jobs=1)
+    lda = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(Z, labels)
+    suspicion = 1 - lda.predict_proba(Z)[np.arange(len(labels)), labels]
+    return {**found, "LDA, in sample": (suspicion, lda.predict(Z) != labels)}
+
+
+def summarize(path: Path) -> str:
+    """Tables of average precision per data set, and of flags."""
     with path.open() as file:
         lines = list(csv.DictReader(file))
-    methods = list(dict.fromkeys(line["method"] for line in lines))
-    sets = list(dict.fromkeys(line["data"] for line in lines))
-    text = []
-    for kind, share in CASES[1:]:
-        value = {
-            (r["data"], r["method"]): float(r["average_precision"])
-            for r in lines
-            if (r["kind"], float(r["share"])) == (kind, share)
-        }
-        text += [f"### Average precision, {kind.replace('_', ' ')} flips, {share:.0%}", ""]
-        text += ["| data | " + " | ".join(methods) + " |", "|---" * (len(methods) + 1) + "|"]
-        shown = [d for d in sets if (d, methods[0]) in value]
-        for d in shown:
-            cells = " | ".join(f"{value[d, m]:.3f}" for m in methods)
-            text.append(f"| {catalogue.CATALOGUE[d].title} | {cells} |")
-        means = " | ".join(f"**{fmean(value[d, m] for d in shown):.3f}**" for m in methods)
-        text += [f"| mean | {means} |", ""]
-    text += ["### Flags at `max_false_alarm=0.05`", "", "| | flagged | of them right |", "|---|---|---|"]
+    text = [line for kind, share in CASES[1:] for line in _precisions(lines, kind, share)]
+    return "\n".join(text + _flags(lines)) + "\n"
+
+
+def _precisions(lines: list[dict[str, str]], kind: str, share: float) -> list[str]:
+    here = [r for r in lines if (r["kind"], float(r["share"])) == (kind, share)]
+    value = {(r["data"], r["method"]): float(r["average_precision"]) for r in here}
+    methods = list(dict.fromkeys(r["method"] for r in lines))
+    sets = list(dict.fromkeys(r["data"] for r in here))
+    text = [f"### Average precision, {kind.replace('_', ' ')} flips, {share:.0%}", ""]
+    text += ["| data | " + " | ".join(methods) + " |", "|---" * (len(methods) + 1) + "|"]
+    for d in sets:
+        cells = " | ".join(f"{value[d, m]:.3f}" for m in methods)
+        text.append(f"| {catalogue.CATALOGUE[d].title} | {cells} |")
+    means = " | ".join(f"**{fmean(value[d, m] for d in sets):.3f}**" for m in methods)
+    return [*text, f"| mean | {means} |", ""]
+
+
+def _flags(lines: list[dict[str, str]]) -> list[str]:
+    text = ["### Flags at `max_false_alarm=0.05`", "", "| | flagged | of these correct |", "|---|---|---|"]
     by_case: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
     for line in lines:
         if line["method"] == "robustlda":
             by_case[line["kind"], line["share"]].append(line)
     for (kind, share), chosen in by_case.items():
         flagged = fmean(float(r["flagged"]) for r in chosen)
-        # Where nothing is flagged there is nothing that could be false.
+        # Where nothing is flagged, nothing can be a false alarm.
         false = fmean([float(r["false_share"]) for r in chosen if float(r["flagged"]) > 0] or [0.0])
-        # Where no label is wrong every flag is false, so only their number says anything.
+        # Where no label is wrong, every flag is false, and only their number is informative.
         shown_false = "–" if float(share) == 0 else f"{false:.3f}"
         text.append(f"| {kind.replace('_', ' ')}, {float(share):.0%} | {flagged:.3f} | {shown_false} |")
-    return "\n".join(text) + "\n"
+    return text
 
 
 def main() -> None:
@@ -124,29 +130,29 @@ def main() -> None:
     parser.add_argument("--data", default="digits,wine,breast_cancer," + ",".join(list(catalogue.CATALOGUE)[4:]))
     arguments = parser.parse_args()
     if arguments.data_dir:
-        os.environ[catalogue.FOLDER] = str(arguments.data_dir)
+        os.environ[catalogue.FOLDER_VARIABLE] = str(arguments.data_dir)
     warnings.simplefilter("ignore")
     arguments.out.mkdir(parents=True, exist_ok=True)
-    path = arguments.out / "audit.csv"
-    done = set()
-    if path.exists():
-        with path.open() as file:
-            done = {(r["data"], r["kind"], float(r["share"])) for r in csv.DictReader(file)}
-    for name in arguments.data.split(","):
-        for kind, share in CASES:
-            if (name, kind, share) in done:
-                continue
-            new = rows(name, kind, share)
-            begun = path.exists()
-            with path.open("a", newline="") as file:
-                writer = csv.DictWriter(file, FIELDS)
-                if not begun:
-                    writer.writeheader()
-                writer.writerows(new)
-            print(name, kind, share, {r["method"]: r["average_precision"] for r in new}, flush=True)
+    _run(arguments.data.split(","), arguments.out / "audit.csv")
     readme = arguments.out / "README.md"
     head = readme.read_text(encoding="utf-8") if readme.exists() else f"# Finding wrong labels\n\n{_MARK}\n"
-    readme.write_text(head[: head.index(_MARK)] + f"{_MARK}\n\n" + summarise(path), encoding="utf-8")
+    text = head[: head.index(_MARK)] + f"{_MARK}\n\n" + summarize(arguments.out / "audit.csv")
+    readme.write_text(text, encoding="utf-8")
+
+
+def _run(names: list[str], path: Path) -> None:
+    """Append the cases that the file lacks."""
+    if not path.exists():
+        with path.open("w", newline="") as file:
+            csv.DictWriter(file, FIELDS).writeheader()
+    with path.open() as file:
+        done = {(r["data"], r["kind"], float(r["share"])) for r in csv.DictReader(file)}
+    for name, (kind, share) in product(names, CASES):
+        if (name, kind, share) not in done:
+            new = rows(name, kind, share)
+            with path.open("a", newline="") as file:
+                csv.DictWriter(file, FIELDS).writerows(new)
+            print(name, kind, share, {r["method"]: r["average_precision"] for r in new}, flush=True)
 
 
 if __name__ == "__main__":

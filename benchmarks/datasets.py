@@ -1,4 +1,4 @@
-"""The data a benchmark runs on; one entry each."""
+"""The data sets of the benchmark, one entry each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

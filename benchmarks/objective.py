@@ -1,4 +1,4 @@
-"""What a competitor is judged by: the objective its projection attains, and what it took to get there."""
+"""The score of a competitor: the objective that its projection attains, and the relative gradient."""
 
 from typing import Any
 
@@ -12,14 +12,19 @@ from robustlda.solvers.reweighted import Objective
 
 
 def score(X: Any, y: np.ndarray, components: np.ndarray) -> tuple[float, float]:
-    """J with the best centres for these components, and the relative gradient; no solver marks its own work."""
+    """J with the best centres for these components, and the relative gradient; no solver scores its own result."""
     classes, labels = np.unique(y, return_inverse=True)
     weight = np.ones(len(y))
     store = as_store(X)
     samples = as_samples(store, labels, weight, mean(Rows(store, 4096), weight), len(classes))
     objective = Objective(samples, L12())
+<<<<<<< HEAD
     # In feature space already where nothing narrower was found; `lower` would only polish away rounding errors.
     point = objective.start(components if samples.dim == samples.space.n_features else samples.space.lower(components))
+=======
+    # Without a narrower working space the components are in feature space already.
+    point = objective.start(components if samples.dim == samples.n_features else samples.lower(components))
+>>>>>>> upper-layers
     for _ in range(200):
         better = objective.at(point.W, objective.surrogate(point).centers)
         if point.J - better.J <= 1e-10 * point.J:

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.datasets import DATA
 from benchmarks.solvers import SOLVERS
-from robustlda.report.document import Block, Document, Heading, Picture, Table, Text, save, svg
+from robustlda.report.document import Block, Document, Heading, Picture, ReportTable, Text, save, svg
 
 COLORS = {"robustlda": "#c0143c", "robustlda, plain steps": "#1f6fb2", "textbook NumPy": "#777777"}
 
@@ -18,9 +18,9 @@ def write(out: Path) -> None:
     blocks: list[Block] = [
         Text(
             "One BLAS thread, medians, every run in a process of its own, competitors taking turns; from the principal "
-            "axes to a relative change of 1e-6 unless said otherwise. *Textbook NumPy* is Algorithm 2 as one would "
-            "write it down; *plain steps* are the same steps with this package's kernels. J is computed afterwards by "
-            "one function for all."
+            "axes to a relative change of 1e-6 unless stated otherwise. *Textbook NumPy* is Algorithm 2 written down "
+            "directly; *plain steps* are the same steps with this package's kernels. J is computed afterwards by the "
+            "same function for all."
         )
     ]
     for title, field in (("Seconds for a whole fit", "seconds"), ("Iterations", "iterations"), ("Final J", "J")):
@@ -30,15 +30,16 @@ def write(out: Path) -> None:
         drawing = _figure(curves)
         drawings["curves"] = svg(drawing)
         save(out / "curves.svg", drawings["curves"].encode())
-        blocks += [Heading("J against time"), Picture("curves", drawing, "J above the best found, against seconds.")]
+        caption = "J above the best value found, against seconds."
+        blocks += [Heading("J against time"), Picture("curves", drawing, caption)]
     if roofline:
         columns = [name.replace("_", " ") for name in roofline[0]]
         rows = [list(row.values()) for row in roofline]
-        blocks += [Heading("Against the machine's limit"), Table(columns, rows)]
+        blocks += [Heading("Relative to the machine's limit"), ReportTable(columns, rows)]
     save(out / "report.html", Document("Speed of robustlda", blocks).html(drawings).encode())
 
 
-def _table(cases: list[dict[str, str]], field: str) -> Table:
+def _table(cases: list[dict[str, str]], field: str) -> ReportTable:
     solvers = [solver for solver in SOLVERS if any(row["solver"] == solver and row.get(field) for row in cases)]
     values = {(row["data"], row["solver"]): row for row in cases}
     lines = []
@@ -46,7 +47,7 @@ def _table(cases: list[dict[str, str]], field: str) -> Table:
         rows = [values.get((data, solver), {}) for solver in solvers]
         size = next(f"{row['n']} × {row['d']}" for row in cases if row["data"] == data)
         lines.append([f"{data} ({size})", *(_shown(row, field) for row in rows)])
-    return Table(["data", *solvers], lines)
+    return ReportTable(["data", *solvers], lines)
 
 
 def _shown(row: dict[str, str], field: str) -> str:
@@ -68,10 +69,10 @@ def _figure(curves: list[dict[str, str]]) -> Figure:
             seconds = [float(row["seconds"]) for row in path]
             ax.loglog(seconds, gap, "o-", color=COLORS.get(solver), label=solver, markersize=4)
         ax.set_title(data)
-        ax.set_xlabel("seconds, start included")
+        ax.set_xlabel("seconds, including the start")
         ax.grid(color="#dddddd", linewidth=0.6)
         ax.spines[["top", "right"]].set_visible(False)
-    figure.axes[0].set_ylabel("J above the best found, relative")
+    figure.axes[0].set_ylabel("J above the best value found, relative")
     figure.axes[0].legend(frameon=False, fontsize=9)
     return figure
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from robustlda.datasets.catalogue import CATALOGUE
 from robustlda.experiments import figures, records
-from robustlda.experiments.methods import METHODS, VARIANTS, find
+from robustlda.experiments.methods import METHODS, VARIANTS, method_named
 from robustlda.experiments.protocol import Row
 from robustlda.report.document import png, save
 
 EIGHT = ("iris", "wine", "vehicle", "dermatology", "breast_cancer", "digits", "yale", "orl")
 TITLES = {
-    ("uniform", 0.0): "Right labels",
+    ("uniform", 0.0): "Correct labels",
     ("uniform", 0.2): "20 % of the training labels flipped",
     ("uniform", 0.4): "40 % of the training labels flipped",
     ("next_class", 0.3): "30 % of every other class labelled as the next",
@@ -24,14 +24,14 @@ TITLES = {
 
 
 def main(folder: Path) -> None:
-    rows = [row for row in records.read(folder / "comparison.csv", Row) if not row.error]
+    rows = [row for row in records.read(folder / "comparison.csv", Row) if row.succeeded]
     parts = []
     lost = []
     for (kind, noise), title in TITLES.items():
         chosen = _same_folds([r for r in rows if (r.kind, r.noise) == (kind, noise) and r.method in METHODS])
         parts += [f"### {title}", "", *_table(chosen), ""]
         lost.append(f"- {title}: {_losses(chosen)}.")
-    parts += ["## Where `RobustLDA()` is behind a peer by half a point or more", "", *lost, ""]
+    parts += ["## Where another method is ahead of `RobustLDA()` by half a point or more", "", *lost, ""]
     parts += ["## One setting changed", "", *_variants(rows), ""]
     parts += ["## Estimated noise and calibration", "", *_noise(rows), ""]
     text = (folder / "README.md").read_text(encoding="utf-8")
@@ -42,7 +42,7 @@ def main(folder: Path) -> None:
 
 
 def _same_folds(rows: list[Row]) -> list[Row]:
-    """Rows of those folds of a data set that every method has run there."""
+    """The rows of those folds of a data set that every method was run on."""
     folds: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     for row in rows:
         folds[row.dataset][row.method].add(row.fold)
@@ -58,7 +58,7 @@ def _losses(rows: list[Row]) -> str:
         best = max(peers, key=lambda m: mean[m].get(dataset, 0))
         behind = mean[best].get(dataset, 0) - ours
         if behind >= 0.005:
-            found.append(f"{CATALOGUE[dataset].title} {100 * behind:.1f} ({find(best).label})")
+            found.append(f"{CATALOGUE[dataset].title} {100 * behind:.1f} ({method_named(best).label})")
     return ", ".join(found) or "nowhere"
 
 
@@ -82,19 +82,22 @@ def _table(rows: list[Row]) -> list[str]:
         return fmean(mean[method].get(d, np.nan) for d in over)
 
     eight = [d for d in EIGHT if d in sets]
+    best = {d: max(by_set.get(d, 0) for by_set in mean.values()) for d in sets}
     for method in sorted(mean, key=lambda m: -average(m, eight)):
-        cells = []
-        for d in sets:
-            value, best = mean[method].get(d), max(by_set.get(d, 0) for by_set in mean.values())
-            text = "–" if value is None else f"{value:.3f}".lstrip("0")
-            cells.append(f"**{text}**" if value is not None and value >= best - 5e-4 else text)
-        label = find(method).label
+        cells = " | ".join(_cell(mean[method].get(d), best[d]) for d in sets)
         means = f"{average(method, eight):.3f} | {average(method, complete):.3f}"
-        lines.append(f"| {label} | " + " | ".join(cells) + f" | {means} |")
+        lines.append(f"| {method_named(method).label} | {cells} | {means} |")
     if len(complete) < len(sets):
         lacking = ", ".join(CATALOGUE[d].title for d in sets if d not in complete)
-        lines.append(f"\nNot in the mean of all, because a method is missing there: {lacking}.")
+        lines.append(f"\nNot in the mean of all, because some methods were not run there: {lacking}.")
     return lines
+
+
+def _cell(value: float | None, best: float) -> str:
+    if value is None:
+        return "–"
+    text = f"{value:.3f}".lstrip("0")
+    return f"**{text}**" if value >= best - 5e-4 else text
 
 
 def _variants(rows: list[Row]) -> list[str]:
@@ -105,7 +108,7 @@ def _variants(rows: list[Row]) -> list[str]:
             chosen = [r for r in rows if (r.kind, r.noise, r.method) == (kind, noise, method) and r.dataset in EIGHT]
             mean = _means(chosen).get(method, {})
             cells.append(f"{fmean(mean.values()):.3f}".lstrip("0") if len(mean) == len(EIGHT) else "–")
-        label = "the defaults" if method == "rlda" else find(method).label
+        label = "the defaults" if method == "rlda" else method_named(method).label
         lines.append(f"| {label} | " + " | ".join(cells) + " |")
     return lines
 

@@ -1,4 +1,4 @@
-"""How near the passes over the data come to the machine's limit: their GFLOP/s against those of a square GEMM."""
+"""How close the passes over the data come to the machine's limit: their GFLOP/s relative to a square GEMM."""
 
 import time
 from collections.abc import Callable
@@ -11,7 +11,7 @@ FIELDS = ["pass", "precision", "gflops", "share_of_gemm"]
 
 
 def measure(n: int = 20_000, d: int = 1000, m: int = 60, repeats: int = 11) -> list[dict[str, str]]:
-    """The passes in both precisions, operations counted as the formulas need; X W alone is NumPy's product as it is."""
+    """The passes in both precisions, with the operations that the formulas need; `X W alone` is NumPy's product."""
     rows = []
     for dtype in (np.float64, np.float32):
         rng = np.random.default_rng(0)
@@ -29,7 +29,7 @@ def measure(n: int = 20_000, d: int = 1000, m: int = 60, repeats: int = 11) -> l
             "signed Gram": (n * d * d, lambda samples=samples, s=s: samples.gram(s)),
             "A V": (4 * n * d * m, lambda samples=samples, s=s, W=W: samples.apply(s, W)),
         }
-        # In turns: what else the machine does meets all of them.
+        # In turns, so that other load on the machine affects all of them.
         seconds = np.median([[_seconds(run) for _, run in runs.values()] for _ in range(repeats)], axis=0)
         rates = [operations / t for (operations, _), t in zip(runs.values(), seconds, strict=True)]
         rows += [_row(name, dtype, rate, rate / rates[0]) for name, rate in zip(runs, rates, strict=True)]

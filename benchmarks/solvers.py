@@ -1,4 +1,4 @@
-"""The competitors: each takes X, y and a limit of iterations and returns a projection and the iterations it took."""
+"""The competitors: each takes X, y and a limit on the iterations, and returns a projection and its iterations."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ LIMIT = 1000
 
 @dataclass(frozen=True)
 class Solver:
-    """`skip` returns the reason why a case cannot be run, or an empty string; `iterates` is whether a limit matters."""
+    """`skip` returns why a case cannot be run, or an empty string; `iterates` tells whether the limit matters."""
 
     name: str
     run: Run
@@ -33,7 +33,7 @@ def _ours(**settings: Any) -> Run:
 
 
 def textbook(X: Any, y: np.ndarray, limit: int = LIMIT) -> tuple[np.ndarray | None, int]:
-    """Algorithm 2 as one would write it down in NumPy: dense matrices, two products per Gram, a full eigenproblem."""
+    """Algorithm 2 written down directly in NumPy: dense matrices, two products per Gram matrix, full eigenproblems."""
     X = X.toarray() if issparse(X) else X
     X = X - X.mean(axis=0)
     if X.shape[1] >= X.shape[0]:

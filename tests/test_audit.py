@@ -17,9 +17,10 @@ from sklearn.preprocessing import StandardScaler
 from test_cli import call
 
 from robustlda import LabelAudit, RobustLDA
-from robustlda.audit import farness, files
+from robustlda.audit import farness
 from robustlda.datasets import readers
 from robustlda.datasets.contaminate import flip_into_next_class, flip_labels, gross_rows
+from robustlda.report import audit_files
 
 
 def table(load):
@@ -52,8 +53,8 @@ def test_clean_labels_are_left_alone(load):
 
 def test_outliers_are_not_called_mislabelled():
     X, y = table(load_digits)
-    spoiled, changed = gross_rows(X, 0.05, np.random.default_rng(0))
-    finding = LabelAudit().fit(spoiled, y).finding_
+    corrupted, changed = gross_rows(X, 0.05, np.random.default_rng(0))
+    finding = LabelAudit().fit(corrupted, y).finding_
     assert (finding[changed] == "outlying").mean() > 0.95
     assert (finding[~changed] == "outlying").mean() < 0.03
 
@@ -128,9 +129,9 @@ def test_ids_must_match():
 def test_farness_is_uniform_on_gaussian_classes():
     rng = np.random.default_rng(0)
     squared = (rng.normal(size=(20_000, 5)) ** 2).sum(axis=1)
-    p = farness.probability(farness.standardised(squared, squared))
+    p = farness.probability(farness.robust_z(squared, squared))
     assert_allclose(np.quantile(p, [0.1, 0.5, 0.9]), [0.1, 0.5, 0.9], atol=0.02)
-    assert_array_equal(farness.standardised(np.ones(5), np.ones(5)), np.zeros(5))
+    assert_array_equal(farness.robust_z(np.ones(5), np.ones(5)), np.zeros(5))
 
 
 # Files
@@ -167,14 +168,14 @@ def test_tables_are_read_alike_whatever_the_file(tmp_path, ending):
     notes = " ".join(read.notes)
     assert "1 rows have no label" in notes
     assert "Column 'remark' holds text" in notes
-    assert "missing numbers in a were replaced by medians" in notes
+    assert "missing values in a were replaced by medians" in notes
 
 
 def test_cells_are_no_formulas():
-    assert files.spreadsheet_safe("=1+1") == "'=1+1"
-    assert files.spreadsheet_safe("@x") == "'@x"
-    assert files.spreadsheet_safe("-3.5") == "-3.5"
-    assert files.spreadsheet_safe("plain") == "plain"
+    assert audit_files.spreadsheet_safe("=1+1") == "'=1+1"
+    assert audit_files.spreadsheet_safe("@x") == "'@x"
+    assert audit_files.spreadsheet_safe("-3.5") == "-3.5"
+    assert audit_files.spreadsheet_safe("plain") == "plain"
 
 
 def test_command_writes_three_files_and_a_summary(tmp_path):
@@ -196,7 +197,7 @@ def test_command_writes_three_files_and_a_summary(tmp_path):
 def test_without_a_table_digits_are_audited(tmp_path):
     result = call("audit", "--out", str(tmp_path))
     assert result.returncode == 0, result.stderr
-    assert "Of 359 labels flipped on purpose 35" in result.stdout
+    assert "Of 359 labels flipped on purpose, 35" in result.stdout
     assert (tmp_path / "report.html").stat().st_size < 1e6
 
 
@@ -227,9 +228,9 @@ def bad_tables(folder):
     ("file", "label", "message"),
     [
         ("good.csv", "z", "There is no column 'z'; the columns are a, b, y"),
-        ("good.csv", None, "Say which column holds the labels: --label COLUMN"),
+        ("good.csv", None, "Specify the column that holds the labels: --label COLUMN"),
         ("one.csv", "y", "holds only one class, 1"),
-        ("missing.csv", "y", "No column holds features that can be used"),
+        ("missing.csv", "y", "No column contains usable features"),
         ("empty.csv", "y", "cannot be read"),
         ("cut.parquet", "y", "cannot be read"),
         ("cut.npz", None, "cannot be read"),
@@ -282,16 +283,16 @@ def test_rows_keep_the_numbers_they_have_in_the_file(tmp_path):
     table = readers.read(tmp_path / "t.csv", "kind")
     assert_array_equal(table.ids, np.delete(np.arange(90), 5))
     assert table.names == ["x", "y", "z"]
-    assert any("'row' only counts the rows" in note for note in table.notes)
+    assert any("'row' only numbers the rows" in note for note in table.notes)
     assert readers.read(tmp_path / "t.csv", "kind", features=["row", "x"]).names == ["row", "x"]
-    audit = LabelAudit().fit(readers.standardised(table.X), table.y, table.ids)
+    audit = LabelAudit().fit(readers.robust_scale(table.X), table.y, table.ids)
     assert audit.ids_[audit.rank_ == 1] == [60]
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--label", "kind"], "speak of a TABLE, but none was given"),
+        (["--label", "kind"], "refer to a TABLE, but none was given"),
         (["t.csv", "--label", "name"], "holds a different value in every row"),
     ],
 )

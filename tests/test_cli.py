@@ -60,7 +60,7 @@ def test_compare_writes_table_csv_and_figure(tmp_path):
     with (tmp_path / "comparison.csv").open() as file:
         assert len(list(csv.DictReader(file))) == 12
     assert (tmp_path / "comparison.png").stat().st_size > 10_000
-    assert len(list(tmp_path.iterdir())) == 2, "no temporary file may stay"
+    assert len(list(tmp_path.iterdir())) == 2, "no temporary file may remain"
 
 
 def lines(folder):
@@ -73,13 +73,13 @@ def test_resume_runs_only_what_is_missing(tmp_path):
     assert call(*words, "--methods", "knn", "--first", "2").returncode == 0
     before = lines(tmp_path)
     assert len(before) == 2
-    # A process that was killed may have left half a line.
+    # A killed process may have left half a line.
     with (tmp_path / "comparison.csv").open("a") as file:
         file.write("wine,0.0,2,knn,unif")
     assert call(*words, "--methods", "knn,lda", "--resume").returncode == 0
     after = lines(tmp_path)
     assert len(after) == 6
-    # Times tell a row that was kept from one that was run again.
+    # Run times distinguish rows that were kept from rows that were run again.
     assert {row["seconds"] for row in before} <= {row["seconds"] for row in after}
 
 
@@ -91,7 +91,7 @@ def test_a_file_of_other_columns_is_not_overwritten(tmp_path):
     assert (tmp_path / "comparison.csv").read_text() == "a,b\n1,2\n"
 
 
-def test_datasets_lists_what_is_at_hand_and_what_is_not(tmp_path):
+def test_datasets_lists_what_is_available_and_what_is_not(tmp_path):
     result = call("datasets", "--data-dir", str(tmp_path), env={**os.environ, "COLUMNS": "200"})
     assert result.returncode == 0, result.stderr
     assert "1797" in result.stdout
@@ -100,7 +100,7 @@ def test_datasets_lists_what_is_at_hand_and_what_is_not(tmp_path):
 
 def test_the_papers_sets_have_the_papers_sizes():
     if not (DATA / "20newsgroups.X.npz").exists():
-        pytest.skip("the paper's data sets are not at hand; set ROBUSTLDA_DATA to the folder that holds them")
+        pytest.skip("the paper's data sets are not available; set ROBUSTLDA_DATA to the folder that contains them")
     result = call("datasets", "--data-dir", str(DATA), env={**os.environ, "COLUMNS": "200"})
     sizes = {line.split()[0]: line.split()[1:4] for line in result.stdout.splitlines()[3:] if line.strip()}
     assert sizes["reuters21578"] == ["8293", "1599", "65"]
@@ -112,14 +112,14 @@ def test_the_papers_sets_have_the_papers_sizes():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["compare", "vehicle"], "vehicle: The folder of the paper's data sets is not known; give --data-dir"),
+        (["compare", "vehicle"], "vehicle: The folder of the paper's data sets is unknown; pass --data-dir"),
         (["compare", "mnist"], "There is no data set 'mnist'; choose from digits"),
         (["compare", "--methods", "magic"], "There is no method 'magic'; choose from rlda_1nn"),
         (["compare", "--noise", "lots"], "'lots' is not a list of percentages"),
         (["compare", "--noise", "0,120"], "must be at least 0 and below 100"),
         (["compare", "--folds", "1"], "is not in the range 2<=x<=20"),
         (["compare", "wine", "--out", "/proc/none"], "Nothing can be written to /proc/none"),
-        (["compare", "wine", "--jobs", "0"], "--jobs 0 leaves nobody to do the work"),
+        (["compare", "wine", "--jobs", "0"], "--jobs must not be 0"),
         (["compare", "wine", "--seed", "-1"], "'--seed': -1 is not in the range"),
         (["conquer"], "No such command 'conquer'"),
     ],

@@ -1,4 +1,4 @@
-"""Displays: they keep what they show, draw on given axes, and cope with many classes."""
+"""Displays: they store what they show, draw on given axes, and handle many classes."""
 
 import matplotlib
 import numpy as np
@@ -57,9 +57,9 @@ def test_projection_marks_exactly_the_findings(audit, ax):
     inside = 0
     for label, line in zip(np.unique(audit.given_), ax.lines, strict=True):
         outline = matplotlib.path.Path(np.column_stack(line.get_data()))
-        points = display.points[(audit.given_ == label) & display.believed]
+        points = display.points[(audit.given_ == label) & display.trusted]
         inside += outline.contains_points(points).sum()
-    assert 0.85 < inside / display.believed.sum() <= 1, "ellipses hold most of what is believed"
+    assert 0.85 < inside / display.trusted.sum() <= 1, "ellipses contain most trusted samples"
 
 
 def test_many_classes_are_not_named_one_by_one(ax):

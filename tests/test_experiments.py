@@ -1,4 +1,4 @@
-"""The protocol: the same folds and flips for every method, clean test labels, failures that stop nothing."""
+"""The protocol: the same folds and flips for every method, clean test labels, failures that do not stop a run."""
 
 import csv
 
@@ -9,13 +9,14 @@ from sklearn.dummy import DummyClassifier
 
 from robustlda.datasets import catalogue
 from robustlda.datasets.contaminate import KINDS, contaminate, flip_into_next_class, flip_labels, occlude
-from robustlda.experiments import figures, methods, protocol, records, tables, toy
+from robustlda.experiments import figures, methods, protocol, records, tables
+from robustlda.experiments.paper import toy
+from robustlda.output import replacing
 from robustlda.report.document import png
-from robustlda.report.files import replacing
 
 
 @pytest.mark.parametrize("share", [0, 0.1, 0.37, 1])
-def test_exactly_the_asked_share_of_labels_is_wrong(share):
+def test_exactly_the_requested_share_of_labels_is_wrong(share):
     y = np.array(list("abcd"))[np.random.default_rng(0).integers(0, 4, 203)]
     noisy, flipped = flip_labels(y, share, np.random.default_rng(1))
     assert_array_equal(noisy != y, flipped)
@@ -40,33 +41,33 @@ def test_every_other_class_flips_into_the_next():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_contamination_is_seeded_and_says_what_it_changed(kind):
+def test_contamination_is_seeded_and_reports_what_it_changed(kind):
     rng = np.random.default_rng(0)
     X, y = rng.uniform(size=(80, 64)), np.arange(80) % 4
     before = X.tobytes(), y.tobytes()
     a, b = (contaminate(X, y, kind, 0.25, np.random.default_rng(7)) for _ in range(2))
     for first, second in zip(a, b, strict=True):
         assert_array_equal(first, second)
-    spoiled, noisy, changed = a
+    corrupted, noisy, changed = a
     assert changed.sum() == (20 if kind != "next_class" else 10)
-    assert_array_equal((spoiled != X).any(axis=1) | (noisy != y), changed)
+    assert_array_equal((corrupted != X).any(axis=1) | (noisy != y), changed)
     assert (X.tobytes(), y.tobytes()) == before
 
 
 def test_only_square_images_can_be_covered():
-    with pytest.raises(ValueError, match="63 features are not a square image"):
+    with pytest.raises(ValueError, match="63 features do not form a square image"):
         occlude(np.zeros((4, 63)), 0.5, np.random.default_rng(0))
 
 
 def test_clean_reference_labels_leave_the_projection_noisy():
-    rows = [protocol.run(unit) for unit in protocol.plan(["wine"], ["knn", "lda"], (0.4,))]
-    voting, deciding = ([row for row in rows if row.method == name] for name in ("knn", "lda"))
-    assert np.mean([row.accuracy for row in voting]) < 0.75
-    assert np.mean([row.clean_reference for row in voting]) > 0.9
-    assert np.isnan([row.clean_reference for row in deciding]).all()
+    rows = [protocol.run(unit) for unit in protocol.units(["wine"], ["knn", "lda"], (0.4,))]
+    with_1nn, own_rule = ([row for row in rows if row.method == name] for name in ("knn", "lda"))
+    assert np.mean([row.accuracy for row in with_1nn]) < 0.75
+    assert np.mean([row.clean_reference for row in with_1nn]) > 0.9
+    assert np.isnan([row.clean_reference for row in own_rule]).all()
     clean = tables.with_reference(rows, "clean")
-    assert [row.accuracy for row in clean if row.method == "lda"] == [row.accuracy for row in deciding]
-    assert [row.accuracy for row in clean if row.method == "knn"] == [row.clean_reference for row in voting]
+    assert [row.accuracy for row in clean if row.method == "lda"] == [row.accuracy for row in own_rule]
+    assert [row.accuracy for row in clean if row.method == "knn"] == [row.clean_reference for row in with_1nn]
 
 
 def test_two_kinds_of_contamination_do_not_go_into_one_figure():
@@ -76,13 +77,13 @@ def test_two_kinds_of_contamination_do_not_go_into_one_figure():
 
 
 def test_labels_that_cannot_be_flipped_are_refused():
-    with pytest.raises(ValueError, match=r"A share of 1.2"):
+    with pytest.raises(ValueError, match=r"share=1\.2 must lie between 0 and 1"):
         flip_labels(np.array([0, 1]), 1.2, np.random.default_rng(0))
     with pytest.raises(ValueError, match="at least two classes"):
         flip_labels(np.array([0, 0]), 0.5, np.random.default_rng(0))
 
 
-def test_every_method_meets_the_same_folds_and_flips(monkeypatch):
+def test_every_method_gets_the_same_folds_and_flips(monkeypatch):
     seen = {}
 
     class Spy(DummyClassifier):
@@ -96,18 +97,18 @@ def test_every_method_meets_the_same_folds_and_flips(monkeypatch):
 
     for name in ("first", "second"):
         monkeypatch.setitem(methods.METHODS, name, methods.Method(name, name, Spy, "k"))
-    for unit in protocol.plan(["wine"], ["first", "second"], (0.0, 0.2), folds=3):
+    for unit in protocol.units(["wine"], ["first", "second"], (0.0, 0.2), folds=3):
         key = unit.method
         assert protocol.run(unit).error == ""
     assert seen["first"] == seen["second"]
     assert len(set(seen["first"])) == len(seen["first"]) - 3, "only the clean test folds repeat"
 
 
-def test_test_labels_are_clean_and_training_labels_as_noisy_as_asked():
-    X, y = catalogue.find("wine").load()
+def test_test_labels_are_clean_and_training_labels_as_noisy_as_requested():
+    X, y = catalogue.dataset_named("wine").load()
     truth = {row.tobytes(): label for row, label in zip(X, y, strict=True)}
     held_out = 0
-    for unit in protocol.plan(["wine"], ["knn"], (0.3,)):
+    for unit in protocol.units(["wine"], ["knn"], (0.3,)):
         data = protocol.split(unit)
         assert all(truth[row.tobytes()] == label for row, label in zip(data.X_test, data.y_test, strict=True))
         assert all(truth[row.tobytes()] == label for row, label in zip(data.X, data.y_true, strict=True))
@@ -116,12 +117,12 @@ def test_test_labels_are_clean_and_training_labels_as_noisy_as_asked():
     assert held_out == len(y)
 
 
-def test_one_failing_method_is_recorded_and_stops_nothing(monkeypatch, tmp_path):
+def test_a_failing_method_is_recorded_and_does_not_stop_the_others(monkeypatch, tmp_path):
     def broken():
         raise RuntimeError("no luck\nat all")
 
     monkeypatch.setitem(methods.METHODS, "broken", methods.Method("broken", "Broken", broken, "k"))
-    units = protocol.plan(["wine"], ["broken", "knn"], (0.0, 0.1), folds=2)
+    units = protocol.units(["wine"], ["broken", "knn"], (0.0, 0.1), folds=2)
     rows = [protocol.run(unit) for unit in units]
     assert tables.failures(rows) == {("wine", "broken"): "RuntimeError: no luck"}
     assert set(tables.means(rows)) == {("wine", "knn")}
@@ -135,13 +136,13 @@ def test_one_failing_method_is_recorded_and_stops_nothing(monkeypatch, tmp_path)
 
 @pytest.mark.parametrize("name", methods.METHODS)
 def test_every_method_learns_clean_wine(name):
-    (unit,) = (u for u in protocol.plan(["wine"], [name], (0.0,)) if u.fold == 0)
+    (unit,) = (u for u in protocol.units(["wine"], [name], (0.0,)) if u.fold == 0)
     row = protocol.run(unit)
     assert row.error == ""
     assert row.accuracy > 0.8
 
 
-def test_a_file_that_could_not_be_finished_leaves_the_old_one(tmp_path):
+def test_an_interrupted_write_leaves_the_old_file(tmp_path):
     path = tmp_path / "result.txt"
     path.write_text("old")
 
@@ -155,20 +156,20 @@ def test_a_file_that_could_not_be_finished_leaves_the_old_one(tmp_path):
     assert [p.read_text() for p in tmp_path.iterdir()] == ["old"]
 
 
-def test_toy_directions_are_right_without_outliers_and_for_round_classes_only_lda_turns():
-    results = {(a.method, a.stretch, a.distance): a for a in map(toy.run, toy.plan(draws=5))}
-    assert len(results) == len(toy.DISTANCES) * len(toy.STRETCHES) * len(toy.METHODS)
+def test_toy_directions_are_accurate_without_outliers_and_outliers_turn_lda_more():
+    results = {(a.method, a.stretch, a.distance): a for a in map(toy.run, toy.settings(draws=5))}
+    assert len(results) == len(toy.DISTANCES) * len(toy.STRETCHES) * len(toy.DIRECTIONS)
 
     def median(*key):
         assert results[key].low <= results[key].median <= results[key].high
         return results[key].median
 
-    assert all(median(method, 1.0, 0.0) < 8 for method in toy.METHODS)
+    assert all(median(method, 1.0, 0.0) < 8 for method in toy.DIRECTIONS)
     assert median("LDA", 1.0, 10.0) > 2 * median("rLDA, bounded leverage", 1.0, 10.0)
     assert toy.angle(np.array([1.0, 0]), np.array([-1.0, 1.0])) == pytest.approx(45)
 
 
-def test_calibration_error_of_sure_and_wrong_is_one():
+def test_calibration_error_of_confident_wrong_predictions_is_one():
     p = np.array([[1.0, 0.0], [0.0, 1.0]])
     assert protocol.calibration_error(p, np.array([0, 1]), np.array([0, 1])) == 0
     assert protocol.calibration_error(p, np.array([0, 1]), np.array([1, 0])) == 1

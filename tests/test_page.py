@@ -1,4 +1,4 @@
-"""The audit page in a real browser: it sorts, filters, answers, shows nothing broken and runs nothing hostile."""
+"""The audit page in a real browser: it sorts, filters, responds, renders completely and executes no injected code."""
 
 import numpy as np
 import pytest

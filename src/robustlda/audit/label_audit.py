@@ -188,8 +188,8 @@ class LabelAudit(BaseEstimator):
         found = _distances(self.estimator_, X)
         self.plane_ = found.plane
         own = found.squared[np.arange(len(labels)), labels]
-        z = farness.standardised(found.squared, own[believed])
-        outside = farness.standardised(found.outside, found.outside[believed])
+        z = farness.robust_z(found.squared, own[believed])
+        outside = farness.robust_z(found.outside, found.outside[believed])
         self.outlyingness_ = np.maximum(z.min(axis=1), outside)
         self.farness_ = farness.probability(z[np.arange(len(labels)), labels])
         self.farness_any_ = farness.probability(self.outlyingness_)

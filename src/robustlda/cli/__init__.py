@@ -1,4 +1,4 @@
-"""The command line: parse, read, call, write. What takes time to import is imported by the verb that needs it."""
+"""The command line: parse, read, call, write. Slow imports happen inside the command that needs them."""
 
 import sys
 
@@ -30,7 +30,7 @@ def main() -> None:
     except click.exceptions.Exit as exit:
         sys.exit(exit.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Interrupted; nothing half-written was left behind.", err=True)
+        click.echo("Interrupted; no incomplete file was left behind.", err=True)
         sys.exit(130)
     except click.ClickException as error:
         error.show()

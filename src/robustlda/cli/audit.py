@@ -2,28 +2,35 @@
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from robustlda.cli import options
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from robustlda.audit.label_audit import LabelAudit
+    from robustlda.datasets.readers import LabeledTable
+
 
 @click.command()
 @click.argument("table", required=False, type=click.Path(path_type=Path))
-@click.option("--label", help="Column of the labels.")
-@click.option("--id", "id_", help="Column that names the rows in the results; their numbers if not given.")
-@click.option("--features", help="Comma-separated columns to use; all others if not given.")
+@click.option("--label", help="Column that holds the labels.")
+@click.option("--id", "id_", help="Column that identifies the rows in the results; row numbers by default.")
+@click.option("--features", help="Comma-separated columns to use; all others by default.")
 @click.option(
     "--max-noise",
     type=click.FloatRange(0, 1),
-    help="Fail, with exit code 1, if more than this share of the labels is estimated to be wrong.",
+    help="Fail with exit code 1 if the estimated share of wrong labels exceeds this.",
 )
 @click.option(
     "--max-false-alarm",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
-    help="Share of right labels among the flagged ones that is put up with.",
+    help="Tolerated share of correct labels among the flagged ones.",
 )
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @options.out("audit")
@@ -39,46 +46,61 @@ def audit(
 ) -> None:
     """Find wrong labels and outliers in TABLE: CSV, TSV, Parquet, Feather, or .npz with arrays X and y.
 
-    Writes suspects.csv, audit.json and report.html. Without TABLE: scikit-learn's digits with a fifth of the labels
-    flipped on purpose, and how many of them were found.
+    Writes suspects.csv, audit.json and report.html. Without TABLE, it audits scikit-learn's digits after flipping a
+    fifth of the labels on purpose, and reports how many of them were found.
     """
-    import json
-
     from rich.console import Console
 
-    from robustlda.audit import files
     from robustlda.audit.label_audit import LabelAudit
     from robustlda.datasets import readers
-    from robustlda.report import audit_page
-    from robustlda.report.files import writable_directory
+    from robustlda.output import writable_directory
 
     console = Console(stderr=format_ == "json", highlight=False)
-    flipped = None
-    if table is None and (label or id_ or features):
-        raise click.UsageError("--label, --id and --features speak of a TABLE, but none was given.")
-    if table is None:
-        data, flipped = readers.demonstration()
-        title = "Digits, a fifth of the labels flipped on purpose"
-    else:
-        chosen = [name.strip() for name in features.split(",")] if features else None
-        data, title = readers.read(table, label, id_, chosen), f"Label audit of {table.name}"
+    data, title, flipped = _read(table, label, id_, features)
     writable_directory(out)
     images = readers.square_images(data)
-    X = readers.standardised(data.X) if images is None else images
-    with console.status(f"judging {len(data.y):,} labels …"):
+    X = readers.robust_scale(data.X) if images is None else images
+    with console.status(f"auditing {len(data.y):,} labels …"):
         found = LabelAudit(max_false_alarm=max_false_alarm).fit(X, data.y, data.ids)
-    summary = files.summary(found, data.notes)
-    # The page can fail, the others cannot: it comes first, so that there are all three files or none.
-    audit_page.write(found, out / "report.html", title=title, images=images, notes=data.notes)
-    files.write_suspects(found, out / "suspects.csv")
-    files.write_json(summary, out / "audit.json")
-    failed = max_noise is not None and found.noise_rate_ > max_noise
-    if format_ == "json":
-        click.echo(json.dumps(summary, indent=1))
-    else:
-        for line in files.sentences(found, data.notes, flipped):
-            console.print(line)
-        console.print(f"Wrote suspects.csv, audit.json and report.html to {out}.")
-    if failed:
+    _write(found, out, title, images, data.notes)
+    _print(found, data.notes, flipped, out, format_, console)
+    if max_noise is not None and found.noise_rate_ > max_noise:
         console.print(f"[red]Failed[/red]: {found.noise_rate_:.1%} is more than the {max_noise:.1%} allowed.")
         sys.exit(1)
+
+
+def _read(
+    table: Path | None, label: str | None, id_: str | None, features: str | None
+) -> "tuple[LabeledTable, str, Any]":
+    """The data, a title for the report, and a mask of the labels flipped on purpose if this is the demonstration."""
+    from robustlda.datasets import readers
+
+    if table is not None:
+        chosen = [name.strip() for name in features.split(",")] if features else None
+        return readers.read(table, label, id_, chosen), f"Label audit of {table.name}", None
+    if label or id_ or features:
+        raise click.UsageError("--label, --id and --features refer to a TABLE, but none was given.")
+    data, flipped = readers.demonstration()
+    return data, "Digits, a fifth of the labels flipped on purpose", flipped
+
+
+def _write(found: "LabelAudit", out: Path, title: str, images: Any, notes: list[str]) -> None:
+    from robustlda.report import audit_files, audit_page
+
+    # Only the page can fail. It is written first, so that either all three files exist or none.
+    audit_page.write(found, out / "report.html", title=title, images=images, notes=notes)
+    audit_files.write_suspects(found, out / "suspects.csv")
+    audit_files.write_json(audit_files.summary(found, notes), out / "audit.json")
+
+
+def _print(found: "LabelAudit", notes: list[str], flipped: Any, out: Path, format_: str, console: "Console") -> None:
+    import json
+
+    from robustlda.report import audit_files
+
+    if format_ == "json":
+        click.echo(json.dumps(audit_files.summary(found, notes), indent=1))
+        return
+    for line in audit_files.sentences(found, notes, flipped):
+        console.print(line)
+    console.print(f"Wrote suspects.csv, audit.json and report.html to {out}.")

@@ -1,4 +1,4 @@
-"""`robustlda datasets`: what is at hand, and how to get the rest."""
+"""`robustlda datasets`: what is available, and how to get the rest."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,54 +10,60 @@ from robustlda.cli import options
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from robustlda.datasets.catalogue import Dataset
+
 
 @click.command()
 @options.data_dir
 @click.option(
-    "--fetch", is_flag=True, help="Download what scikit-learn can get into the folder (vehicle, dermatology, orl)."
+    "--fetch",
+    is_flag=True,
+    help="Download into the folder what scikit-learn can provide (vehicle, dermatology, orl).",
 )
 def datasets(data_dir: Path | None, fetch: bool) -> None:
     """List the data sets that `compare` and `reproduce` know, with their sizes, and what is missing.
 
-    The folder may hold NumPy files (vehicle.npz with arrays X and y; tdt2.X.npz, a SciPy sparse matrix, with
+    The folder may contain NumPy files (vehicle.npz with arrays X and y; tdt2.X.npz, a SciPy sparse matrix, with
     tdt2.y.npy) or the .mat files of Deng Cai's collection (arrays fea and gnd).
     """
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    from robustlda.datasets import catalogue
+    from robustlda.datasets.catalogue import CATALOGUE
 
     options.use_folder(data_dir)
     if fetch:
         _fetch(Console(highlight=False, stderr=True))
     table = Table(box=box.SIMPLE_HEAD)
-    for name, justify in (("name", "left"), ("samples", "right"), ("features", "right"), ("classes", "right")):
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    table.add_column("name")
+    for name in ("samples", "features", "classes"):
+        table.add_column(name, justify="right")
     table.add_column("source, or what is missing")
-    for dataset in catalogue.CATALOGUE.values():
-        sizes = ["", "", ""]
-        if not dataset.missing:
-            X, y = dataset.load()
-            sizes = [str(X.shape[0]), str(X.shape[1]), str(len(set(y.tolist())))]
-        state = dataset.source
-        if dataset.missing:
-            way = "; get it with --fetch" if dataset.fetch else ""
-            state = f"[yellow]{dataset.missing}[/] ({dataset.source}{way})"
-        table.add_row(dataset.name, *sizes, state)
+    for dataset in CATALOGUE.values():
+        table.add_row(dataset.name, *_describe(dataset))
     Console(highlight=False).print(table)
 
 
+def _describe(dataset: "Dataset") -> tuple[str, str, str, str]:
+    """Samples, features, classes and the source; empty sizes and the reason if it cannot be loaded."""
+    if dataset.unavailable:
+        remedy = "; get it with --fetch" if dataset.fetch else ""
+        return "", "", "", f"[yellow]{dataset.unavailable}[/] ({dataset.source}{remedy})"
+    X, y = dataset.load()
+    return str(X.shape[0]), str(X.shape[1]), str(len(set(y.tolist()))), dataset.source
+
+
 def _fetch(console: "Console") -> None:
-    """Write what is missing and can be had into the folder; one failure does not keep the others away."""
+    """Download what is missing into the folder; a failed download does not stop the others."""
     import numpy as np
 
     from robustlda.datasets import catalogue
-    from robustlda.report.files import replacing, writable_directory
+    from robustlda.output import replacing, writable_directory
 
     folder = writable_directory(catalogue.folder())
     for dataset in catalogue.CATALOGUE.values():
-        if dataset.fetch is None or not dataset.missing:
+        if dataset.fetch is None or not dataset.unavailable:
             continue
         try:
             X, y = dataset.fetch()

@@ -1,4 +1,4 @@
-"""A line that shows how far long work has come, and how long it will still take."""
+"""A progress bar with the elapsed and the remaining time."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def shown(console: "Console", done: int, total: int) -> Iterator[Callable[[str], None]]:
-    """Call what this gives after each piece, with a word on what it was; `done` pieces were there before."""
+    """Yields a function to call after each piece of work with its description; `done` pieces were finished before."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,

@@ -1,1 +1,1 @@
-"""Data sets for experiments, and ways to spoil them."""
+"""Data sets for experiments, and ways to corrupt them."""

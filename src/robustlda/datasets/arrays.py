@@ -1,4 +1,4 @@
-"""The paper's data sets as files: arrays `X` and `y`, or the .mat files of Deng Cai's collection."""
+"""Files of the paper's data sets: arrays `X` and `y`, or the .mat files of Deng Cai's collection."""
 
 from pathlib import Path
 from typing import Any
@@ -17,23 +17,23 @@ def read_npz(path: Path) -> tuple[Array, Array]:
 
 
 def read_counts(counts: Path, labels: Path) -> tuple[Any, Array]:
-    """Term counts as SciPy's sparse matrix, and labels."""
+    """Term counts as a SciPy sparse array, and labels."""
     return sparse.csr_array(sparse.load_npz(counts)).astype(float), np.load(labels)
 
 
 def read_mat(path: Path) -> tuple[Any, Array]:
-    """Arrays `fea` and `gnd` of a .mat file; labels from 0, and square images, stored by columns there, by rows."""
+    """Arrays `fea` and `gnd` of a .mat file; labels from 0, and square images, stored by columns, transposed."""
     try:
         content = loadmat(path)
         X, y = content["fea"], np.asarray(content["gnd"]).ravel()
     except NotImplementedError:
-        raise ValueError(f"{path} is of MATLAB's version 7.3; save it again with save(…, '-v7').") from None
+        raise ValueError(f"{path} is a MATLAB 7.3 file; save it again with save(…, '-v7').") from None
     except KeyError:
-        raise ValueError(f"{path} must hold the arrays fea and gnd.") from None
-    except Exception as error:  # a damaged file raises whatever the layer that meets the damage raises
+        raise ValueError(f"{path} must contain the arrays fea and gnd.") from None
+    except Exception as error:  # a damaged file may raise anything
         raise ValueError(f"{path} cannot be read as a .mat file ({type(error).__name__}).") from None
     if X.ndim != 2 or len(y) != X.shape[0]:
-        raise ValueError(f"{path} holds fea of shape {X.shape} and {len(y)} labels; there must be one for each row.")
+        raise ValueError(f"{path} contains fea of shape {X.shape} and {len(y)} labels; every row needs one label.")
     labels = np.unique(y, return_inverse=True)[1]
     if sparse.issparse(X):
         return sparse.csr_array(X).astype(float), labels
@@ -45,7 +45,7 @@ def read_mat(path: Path) -> tuple[Any, Array]:
 
 
 def fetch_table(name: str, version: int) -> tuple[Array, Array]:
-    """A table of OpenML: numbers with NaN where they are missing, and labels from 0."""
+    """A table from OpenML: numbers, NaN where missing, and labels starting at 0."""
     from sklearn.datasets import fetch_openml
 
     table = fetch_openml(name, version=version, as_frame=True, parser="auto")
@@ -54,7 +54,7 @@ def fetch_table(name: str, version: int) -> tuple[Array, Array]:
 
 
 def fetch_faces() -> tuple[Array, Array]:
-    """The Olivetti faces, which are ORL at 64 × 64, at half their size with grey values up to 255."""
+    """The Olivetti faces, which are ORL at 64 × 64, at half that size with gray levels up to 255."""
     from sklearn.datasets import fetch_olivetti_faces
 
     faces = fetch_olivetti_faces()

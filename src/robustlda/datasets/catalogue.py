@@ -1,4 +1,4 @@
-"""The data sets a comparison can name: four that scikit-learn ships, and the paper's nine from a folder of files."""
+"""The data sets known by name: four that ship with scikit-learn, and the paper's nine from a folder of files."""
 
 import os
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from robustlda.datasets import arrays
 from robustlda.linalg import Array
 
-FOLDER = "ROBUSTLDA_DATA"
+FOLDER_VARIABLE = "ROBUSTLDA_DATA"
 """The environment variable that names the folder of the paper's data sets."""
 
 
@@ -26,9 +26,9 @@ FOLDER = "ROBUSTLDA_DATA"
 class Dataset:
     """Samples with labels, and the scaling that is fitted inside each training fold.
 
-    `files` are what `load` looks for in the folder of the paper's data sets, and `mats` names of one file that can
-    stand for them; none for those that scikit-learn ships. `reduction` comes before methods that cannot work with the
-    data as they are; `source` says where they are from, and `fetch` gets them from there, where scikit-learn can.
+    `load` looks for `files` in the folder of the paper's data sets, or for one of the `mats` that can replace them;
+    data sets that ship with scikit-learn have neither. `reduction` precedes methods that cannot handle the data as they
+    are; `source` is the origin, and `fetch` downloads the data where scikit-learn can.
     """
 
     name: str
@@ -42,8 +42,8 @@ class Dataset:
     fetch: Callable[[], tuple[Array, Array]] | None = None
 
     @property
-    def missing(self) -> str:
-        """What keeps the data set from being loaded, in one sentence; empty if nothing does."""
+    def unavailable(self) -> str:
+        """Why the data set cannot be loaded, in one sentence; empty if it can."""
         if not self.files:
             return ""
         try:
@@ -56,20 +56,20 @@ class Dataset:
 
 
 def folder() -> Path:
-    """Where the paper's data sets are."""
-    name = os.environ.get(FOLDER)
+    """The folder with the paper's data sets."""
+    name = os.environ.get(FOLDER_VARIABLE)
     if not name:
-        raise ValueError(f"The folder of the paper's data sets is not known; give --data-dir or set {FOLDER}.")
+        raise ValueError(f"The folder of the paper's data sets is unknown; pass --data-dir or set {FOLDER_VARIABLE}.")
     return Path(name)
 
 
 def _first_of(names: tuple[str, ...]) -> Path | None:
-    """The first of these files that is in the folder."""
+    """The first of these files that exists in the folder."""
     return next((folder() / name for name in names if (folder() / name).is_file()), None)
 
 
 def _divided_by(largest: float) -> Callable[[], TransformerMixin]:
-    # A fixed divisor is the same inside every fold.
+    # A fixed divisor is the same in every fold.
     return lambda: FunctionTransformer(_divide, kw_args={"by": largest})
 
 
@@ -167,10 +167,10 @@ CATALOGUE = {
 DEFAULT = ("digits", "wine", "breast_cancer")
 
 
-def find(name: str) -> Dataset:
-    """The data set of that name, if it can be loaded."""
+def dataset_named(name: str) -> Dataset:
+    """The data set of that name; raises ValueError if it cannot be loaded."""
     if name not in CATALOGUE:
         raise ValueError(f"There is no data set {name!r}; choose from {', '.join(CATALOGUE)}.")
-    if CATALOGUE[name].missing:
-        raise ValueError(f"{name}: {CATALOGUE[name].missing}")
+    if CATALOGUE[name].unavailable:
+        raise ValueError(f"{name}: {CATALOGUE[name].unavailable}")
     return CATALOGUE[name]

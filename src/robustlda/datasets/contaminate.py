@@ -1,4 +1,4 @@
-"""Wrong labels and spoiled samples, made on purpose: every function returns a copy and a mask of what it changed."""
+"""Deliberately wrong labels and corrupted samples: every function returns a copy and a mask of what it changed."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from robustlda.linalg import Array
 
 
 def flip_labels(y: Array, share: float, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Uniform noise: exactly round(share · n) labels replaced, each uniformly by one of the other classes."""
+    """Uniform noise: exactly round(share · n) labels are replaced, each by one of the other classes at random."""
     classes, labels = _classes_to_flip(y, share)
     flipped = _some(len(y), share, rng)
     labels[flipped] = (labels[flipped] + rng.integers(1, max(len(classes), 2), flipped.sum())) % len(classes)
@@ -25,44 +25,44 @@ def flip_into_next_class(y: Array, share: float, rng: np.random.Generator) -> tu
 
 
 def gross_rows(X: Array, share: float, rng: np.random.Generator, distance: float = 10.0) -> tuple[Array, Array]:
-    """round(share · n) rows replaced by Gaussian ones around the median, `distance` times as wide as the data."""
+    """round(share · n) rows are replaced by Gaussian ones around the median, `distance` times as wide as the data."""
     changed = _some(len(X), share, rng)
-    middle = np.median(X, axis=0)
+    median = np.median(X, axis=0)
     width = distance * X.std(axis=0)
-    spoiled = X.copy()
-    spoiled[changed] = middle + width * rng.standard_normal((changed.sum(), X.shape[1]))
-    return spoiled, changed
+    corrupted = X.copy()
+    corrupted[changed] = median + width * rng.standard_normal((changed.sum(), X.shape[1]))
+    return corrupted, changed
 
 
 def salt_and_pepper(X: Array, share: float, rng: np.random.Generator, density: float = 0.3) -> tuple[Array, Array]:
-    """In round(share · n) images, every pixel turned black or white with probability `density`."""
+    """In round(share · n) images, every pixel turns black or white with probability `density`."""
     changed = _some(len(X), share, rng)
-    spoiled = X.copy()
+    corrupted = X.copy()
     pixels = rng.random((changed.sum(), X.shape[1]))
     rows = np.where(pixels < density / 2, X.min(), np.where(pixels < density, X.max(), X[changed]))
-    spoiled[changed] = rows
-    return spoiled, changed
+    corrupted[changed] = rows
+    return corrupted, changed
 
 
 def occlude(X: Array, share: float, rng: np.random.Generator, size: float = 0.4) -> tuple[Array, Array]:
-    """In round(share · n) square images, a block of `size` times the side is replaced by noise, anywhere."""
+    """In round(share · n) square images, a randomly placed block of `size` times the side is replaced by noise."""
     side = round(X.shape[1] ** 0.5)
     if side**2 != X.shape[1]:
-        raise ValueError(f"{X.shape[1]} features are not a square image, so there is no block to cover.")
+        raise ValueError(f"{X.shape[1]} features do not form a square image, so no block can be covered.")
     changed = _some(len(X), share, rng)
-    spoiled = X.copy()
+    corrupted = X.copy()
     block = max(1, round(size * side))
     for row in np.flatnonzero(changed):
         top, left = rng.integers(0, side - block + 1, 2)
         noise = rng.uniform(X.min(), X.max(), (block, block))
-        spoiled[row].reshape(side, side)[top : top + block, left : left + block] = noise
-    return spoiled, changed
+        corrupted[row].reshape(side, side)[top : top + block, left : left + block] = noise
+    return corrupted, changed
 
 
 def _some(n: int, share: float, rng: np.random.Generator) -> Array:
-    """A mask of exactly round(share · n) of n places."""
+    """A mask that is true at exactly round(share · n) of n positions."""
     if not 0 <= share <= 1:
-        raise ValueError(f"A share of {share} is not possible; it must lie between 0 and 1.")
+        raise ValueError(f"share={share} must lie between 0 and 1.")
     chosen = np.zeros(n, bool)
     chosen[rng.choice(n, round(share * n), replace=False)] = True
     return chosen
@@ -81,9 +81,9 @@ KINDS = (*LABELS, *FEATURES)
 
 
 def contaminate(X: Array, y: Array, kind: str, share: float, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-    """X and y with a share of the labels or of the samples spoiled, and the mask of the rows concerned."""
+    """X and y with a share of the labels or of the samples corrupted, and a mask of the affected rows."""
     if kind in LABELS:
         noisy, changed = LABELS[kind](y, share, rng)
         return X, noisy, changed
-    spoiled, changed = FEATURES[kind](X, share, rng)
-    return spoiled, y, changed
+    corrupted, changed = FEATURES[kind](X, share, rng)
+    return corrupted, y, changed

@@ -1,1 +1,1 @@
-"""The paper's protocol: data sets × noise × methods, the same folds and the same flips for every method."""
+"""Comparisons of methods on data sets under contamination, with the same folds and flips for every method."""

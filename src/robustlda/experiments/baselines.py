@@ -1,4 +1,4 @@
-"""The peers of a comparison that scikit-learn does not offer ready-made, each built from its parts."""
+"""Methods of a comparison that scikit-learn does not provide ready-made, each built from its parts."""
 
 from typing import Any, Self
 
@@ -25,17 +25,17 @@ def classical_lda() -> Any:
 
 
 def inner_folds(y: Array, folds: int = 3) -> StratifiedKFold:
-    """Folds for tuning inside a training set, as many as its smallest class allows, and at least two."""
+    """Folds for tuning within a training set: as many as its smallest class allows, at least two."""
     return StratifiedKFold(
         max(2, min(folds, int(np.unique(y, return_counts=True)[1].min()))), shuffle=True, random_state=0
     )
 
 
 class TunedSVM(ClassifierMixin, BaseEstimator):
-    """RBF machine with C and γ from 10^-5 to 10^5, by cross-validation on the training labels as they are.
+    """RBF SVM with C and γ from 10^-5 to 10^5, by cross-validation on the given training labels.
 
-    Of the 121 pairs the 25 with even exponents up to ±4 are tried first, then the neighbours of the best; tuning uses
-    at most `tuning_samples` samples, the final machine all of them.
+    Of the 121 pairs, the 25 with even exponents up to ±4 are tried first, then the neighbours of the best; tuning uses
+    at most `tuning_samples` samples, the final fit all of them.
     """
 
     def __init__(self, tuning_samples: int = 600) -> None:
@@ -59,13 +59,13 @@ class TunedSVM(ClassifierMixin, BaseEstimator):
         return self.machine_.predict(X)
 
 
-class TunedNeighbours(ClassifierMixin, BaseEstimator):
-    """k-NN with k by cross-validation on the training labels as they are."""
+class TunedNeighbors(ClassifierMixin, BaseEstimator):
+    """k-NN with k by cross-validation on the given training labels."""
 
     def fit(self, X: Array, y: Array) -> Self:
         folds = inner_folds(y, 5)
-        most = len(y) - -(-len(y) // folds.get_n_splits())
-        grid = {"n_neighbors": [k for k in (1, 3, 5, 9, 15, 25, 41) if k <= most]}
+        smallest = len(y) - -(-len(y) // folds.get_n_splits())
+        grid = {"n_neighbors": [k for k in (1, 3, 5, 9, 15, 25, 41) if k <= smallest]}
         self.search_ = GridSearchCV(KNeighborsClassifier(), grid, cv=folds).fit(X, y)
         self.classes_ = self.search_.classes_
         return self
@@ -77,20 +77,21 @@ class TunedNeighbours(ClassifierMixin, BaseEstimator):
 class RobustCovarianceLDA(ClassifierMixin, BaseEstimator):
     """LDA with robust location and scatter from the minimum covariance determinant, as in R's rrcov.
 
-    Every class has a determinant of its own, and their scatters are averaged. Where the smallest class has too few
-    samples for that, classes are centred by their geometric medians and pooled for a single one. Principal components
-    come first, at most one per five samples and `most_components`, for the determinant needs many samples.
+    Location and scatter are estimated in every class, and the scatters averaged. Where the smallest class has too few
+    samples for that, the classes are centred at their geometric medians and pooled for a single estimate. The data are
+    reduced to principal components first, at most one per five samples and `max_components`, because the estimate needs
+    many samples per dimension.
     """
 
-    def __init__(self, most_components: int = 40, random_state: Any = 0) -> None:
-        self.most_components = most_components
+    def __init__(self, max_components: int = 40, random_state: Any = 0) -> None:
+        self.max_components = max_components
         self.random_state = random_state
 
     def fit(self, X: Array, y: Array) -> Self:
         self.classes_, labels = np.unique(y, return_inverse=True)
         counts = np.bincount(labels)
-        most = min(self.most_components, X.shape[1], (len(X) - len(counts)) // 5)
-        self.pca_ = PCA(max(1, most), random_state=0).fit(X)
+        n_components = min(self.max_components, X.shape[1], (len(X) - len(counts)) // 5)
+        self.pca_ = PCA(max(1, n_components), random_state=0).fit(X)
         Z = self.pca_.transform(X)
         per_class = counts.min() > 2 * Z.shape[1]
         centers, scatter = (self._per_class if per_class else self._pooled)(Z, labels, counts)
@@ -115,7 +116,7 @@ class RobustCovarianceLDA(ClassifierMixin, BaseEstimator):
 
 
 class ConfidentFilter(ClassifierMixin, BaseEstimator):
-    """Confident learning: cleanlab drops the labels it finds wrong, logistic regression learns the rest."""
+    """Confident learning: cleanlab removes the labels it finds wrong, logistic regression is fitted to the rest."""
 
     def fit(self, X: Array, y: Array) -> Self:
         from cleanlab.filter import find_label_issues
@@ -133,12 +134,12 @@ class ConfidentFilter(ClassifierMixin, BaseEstimator):
         return self.classes_[self.model_.predict(X)]
 
 
-def _subsample(X: Array, y: Array, most: int) -> tuple[Array, Array]:
-    if len(y) <= most:
+def _subsample(X: Array, y: Array, size: int) -> tuple[Array, Array]:
+    if len(y) <= size:
         return X, y
     counts = np.unique(y, return_counts=True)[1]
-    stratify = y if counts.min() >= 2 and most >= len(counts) else None
-    Z, _, z, _ = train_test_split(X, y, train_size=most, stratify=stratify, random_state=0)
+    stratify = y if counts.min() >= 2 and size >= len(counts) else None
+    Z, _, z, _ = train_test_split(X, y, train_size=size, stratify=stratify, random_state=0)
     return Z, z
 
 

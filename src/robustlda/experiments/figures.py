@@ -1,6 +1,6 @@
 """Figures of an experiment, drawn from its rows alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from statistics import fmean, stdev
 from typing import Any
@@ -9,20 +9,20 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from robustlda.datasets import catalogue
-from robustlda.experiments import convergence, methods
+from robustlda.experiments import methods
 from robustlda.experiments.protocol import Row
 from robustlda.experiments.tables import accuracies, with_reference
 
-AXIS = {
-    "uniform": "wrong training labels, %",
-    "next_class": "wrong labels in every other class, %",
-    "gross_rows": "training samples replaced by outliers, %",
-    "salt_and_pepper": "training images with salt and pepper, %",
-    "occlude": "training images partly covered, %",
+CONTAMINATION = {
+    "uniform": "wrong training labels",
+    "next_class": "wrong labels in every other class",
+    "gross_rows": "training samples replaced by outliers",
+    "salt_and_pepper": "training images with salt and pepper",
+    "occlude": "training images partly covered",
 }
+"""What is on the horizontal axis, in per cent, for every kind of contamination."""
 
-
-GROUPS = {True: "1-NN votes, with {reference} reference labels", False: "the method decides by itself"}
+LABEL_NOISE = ("uniform", "next_class")
 
 
 def accuracy_against_noise(
@@ -30,89 +30,70 @@ def accuracy_against_noise(
 ) -> Figure:
     """Mean accuracy over the folds, with its standard error as a band: a panel per data set, all on one scale.
 
-    Methods that let 1-NN vote and methods with a rule of their own have rows of panels of their own, unless they are
-    not to be kept `apart`. With `columns`, the data sets are broken into lines.
+    Methods that use 1-NN and methods with a decision rule of their own get separate rows of panels if `apart`.
+    With `columns`, the data sets are wrapped into rows of that many.
     """
     kind = _only({row.kind for row in rows})
     table = accuracies(with_reference(rows, reference))
     names = list(dict.fromkeys(row.dataset for row in rows))
-    known = {**methods.METHODS, **methods.VARIANTS}
-    ran = [method for name, method in known.items() if any((d, name) in table for d in names)]
-    groups = [(GROUPS[votes].format(reference=reference), [m for m in ran if m.votes == votes]) for votes in GROUPS]
-    if not apart:
-        labels = f"1-NN has {reference} reference labels;\n" if kind in ("uniform", "next_class") else ""
-        groups = [(f"{labels}dashed: the method decides by itself", ran)]
-    groups = [(title, group) for title, group in groups if group]
+    groups = _groups(names, table, reference if kind in LABEL_NOISE else None, apart)
     wide = min(columns or len(names), len(names))
     lines = [names[i : i + wide] for i in range(0, len(names), wide)]
-    height = len(groups) * len(lines)
-    figure = Figure(figsize=(3.6 * wide + 2.6, 3.1 * height + 0.4), layout="constrained")
-    axes = figure.subplots(height, wide, sharey=True, sharex=True, squeeze=False)
-    for i, (line, ((title, group), shown)) in enumerate(zip(axes, product(groups, lines), strict=True)):
-        for ax, dataset in zip(line, shown, strict=False):
-            for method in group:
-                if (dataset, method.name) in table:
-                    _draw(ax, table[dataset, method.name], method, not apart)
-            _bare(ax, catalogue.CATALOGUE[dataset].title)
-            ax.tick_params(labelbottom=True)
-            if i + 1 == height or wide * i + len(shown) < len(names):
-                ax.set_xlabel(AXIS[kind])
-        for ax in line[len(shown) :]:
-            ax.set_visible(False)
-        line[0].set_ylabel("accuracy on clean test data\n(mean over folds ± standard error)")
-        if i % len(lines) == 0:
-            place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5), "alignment": "left", "frameon": False}
-            handles = _first_of_each(axes[i : i + len(lines)].ravel())
-            line[len(shown) - 1].legend(*handles, title=title, fontsize=9, title_fontsize=9, **place)
+    high = len(groups) * len(lines)
+    figure = Figure(figsize=(3.6 * wide + 2.6, 3.1 * high + 0.4), layout="constrained")
+    axes = figure.subplots(high, wide, sharey=True, sharex=True, squeeze=False)
+    for i, (line, ((_, group), shown)) in enumerate(zip(axes, product(groups, lines), strict=True)):
+        _draw_line(line, shown, group, table, not apart)
+        for ax in line[: len(shown)]:
+            if i + 1 == high or wide * i + len(shown) < len(names):
+                ax.set_xlabel(f"{CONTAMINATION[kind]}, %")
+    for i, (title, _) in zip(range(0, high, len(lines)), groups, strict=True):
+        place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5), "alignment": "left", "frameon": False}
+        handles = legend_entries(axes[i : i + len(lines)].ravel())
+        axes[i, len(lines[0]) - 1].legend(*handles, title=title, fontsize=9, title_fontsize=9, **place)
     return figure
 
 
-def objective_paths(paths: Sequence[convergence.Path], *, columns: int = 3) -> Figure:
-    """How far J is above the lowest limit found on the data set, after every iteration: a panel per data set."""
-    paths = [path for path in paths if path.path and path.algorithm != "trace_ratio"]
-    names = list(dict.fromkeys(path.dataset for path in paths))
-    wide = min(columns, len(names))
-    figure = Figure(figsize=(4.1 * wide + 2.2, 2.9 * -(-len(names) // wide) + 0.4), layout="constrained")
-    axes = figure.subplots(-(-len(names) // wide), wide, sharey=True, squeeze=False)
-    for ax, name in zip(axes.ravel(), names, strict=False):
-        here = [path for path in paths if path.dataset == name]
-        best = min(path.objective[-1] for path in here)
-        for path in here:
-            gap = np.maximum(path.objective / best - 1, 1e-8)
-            plain = path.algorithm == "plain"
-            label = f"{'plain' if plain else 'accelerated'}, from {_START[path.start]}"
-            style = {"linestyle": "-" if plain else "--", "linewidth": 1.6, "alpha": 0.9}
-            ax.plot(range(len(gap)), gap, color=convergence.STARTS[path.start], label=label, **style)
-        ax.axvline(20, color="#000000", linewidth=0.8, linestyle=":")
-        ax.set_yscale("log")
-        ax.set_xscale("symlog", linthresh=10)
-        ax.set_xlim(0, None)
-        ticks = [t for t in (0, 5, 10, 20, 50, 100, 200, 300) if t <= ax.get_xlim()[1]]
-        ax.set_xticks(ticks, [str(t) for t in ticks], minor=False)
-        ax.set_xticks([], minor=True)
-        _bare(ax, catalogue.CATALOGUE[name].title)
-    for ax in axes.ravel()[len(names) :]:
+def _groups(
+    names: Sequence[str], table: Mapping[tuple[str, str], Any], reference: str | None, apart: bool
+) -> list[tuple[str, list[methods.Method]]]:
+    """The methods that were run, in groups with a title each."""
+    known = {**methods.METHODS, **methods.VARIANTS}
+    ran = [method for name, method in known.items() if any((d, name) in table for d in names)]
+    labels = f" with {reference} reference labels" if reference else ""
+    if not apart:
+        return [((f"1-NN{labels};\n" if reference else "") + "dashed: own decision rule", ran)]
+    groups = [
+        (f"1-NN{labels}", [method for method in ran if method.uses_1nn]),
+        ("own decision rule", [method for method in ran if not method.uses_1nn]),
+    ]
+    return [(title, group) for title, group in groups if group]
+
+
+def _draw_line(
+    line: Any, shown: Sequence[str], group: Sequence[methods.Method], table: Mapping[tuple[str, str], Any], mixed: bool
+) -> None:
+    """One row of panels."""
+    for ax, dataset in zip(line, shown, strict=False):
+        for method in group:
+            if (dataset, method.name) in table:
+                _draw(ax, table[dataset, method.name], method, mixed)
+        plain_axes(ax, catalogue.CATALOGUE[dataset].title)
+        ax.tick_params(labelbottom=True)
+    for ax in line[len(shown) :]:
         ax.set_visible(False)
-    for ax in axes[-1]:
-        ax.set_xlabel("iteration (dotted: 20)")
-    for ax in axes[:, 0]:
-        ax.set_ylabel("J above the lowest limit,\nrelative")
-    place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5), "frameon": False, "fontsize": 9}
-    axes[0, wide - 1].legend(*_first_of_each(axes.ravel()), **place)
-    return figure
+    line[0].set_ylabel("accuracy on clean test data\n(mean over folds ± standard error)")
 
 
-_START = {"pca": "principal axes", "trace_ratio": "trLDA", "random": "random frames"}
-
-
-def _bare(ax: Any, title: str) -> None:
+def plain_axes(ax: Any, title: str) -> None:
+    """A titled panel with a faint grid and two spines."""
     ax.grid(color="#dddddd", linewidth=0.6)
     ax.spines[["top", "right"]].set_visible(False)
     ax.set_title(title)
 
 
-def _first_of_each(axes: Any) -> tuple[list[Any], list[str]]:
-    """Handles and labels of a row of panels, each label once: a method may have failed on one data set."""
+def legend_entries(axes: Any) -> tuple[list[Any], list[str]]:
+    """Handles and labels of several panels, each label once: a method may have failed on some data sets."""
     found: dict[str, Any] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
@@ -121,27 +102,26 @@ def _first_of_each(axes: Any) -> tuple[list[Any], list[str]]:
 
 
 def _draw(ax: Any, by_noise: dict[float, list[float]], method: methods.Method, mixed: bool) -> None:
-    """One method; dashed if it decides by itself among others that let 1-NN vote."""
+    """One method; dashed if it has a decision rule of its own among others that use 1-NN."""
     x = [100 * noise for noise in by_noise]
     mean = np.array([fmean(values) for values in by_noise.values()])
     error = np.array([stdev(v) / len(v) ** 0.5 if len(v) > 1 else 0 for v in by_noise.values()])
-    ours = method.name.startswith("rlda")
-    ax.fill_between(x, mean - error, mean + error, color=method.colour, alpha=0.08, linewidth=0)
+    ax.fill_between(x, mean - error, mean + error, color=method.color, alpha=0.08, linewidth=0)
     ax.plot(
         x,
         mean,
-        color=method.colour,
-        marker="o" if ours else ".",
+        color=method.color,
+        marker="o" if method.emphasized else ".",
         markersize=4.5,
-        linewidth=2.4 if ours else 1.3,
-        linestyle="-" if method.votes or not mixed else "--",
-        zorder=3 if ours else 2,
+        linewidth=2.4 if method.emphasized else 1.3,
+        linestyle="-" if method.uses_1nn or not mixed else "--",
+        zorder=3 if method.emphasized else 2,
         label=method.label,
     )
 
 
 def _only(values: set[str]) -> str:
-    """The one value; two in one figure would compare what cannot be compared."""
+    """The only value; two kinds of contamination in one figure could not be compared."""
     if len(values) != 1:
         raise ValueError(f"A figure shows one kind of contamination, but these rows hold {', '.join(sorted(values))}.")
     return values.pop()

@@ -1,7 +1,7 @@
-"""The methods of a comparison; adding one is one entry.
+"""The methods of a comparison; a new one is one more entry.
 
-Most project and let 1-NN vote in the projected space, as in the paper; others decide by themselves. Colours are part
-of the entry, so that a method looks the same in every figure: one hue per family of methods.
+Most are projections followed by 1-NN, as in the paper; others have a decision rule of their own. Colours are part of
+the entry, so that a method looks the same in every figure: one hue per family of methods.
 """
 
 from collections.abc import Callable
@@ -28,28 +28,30 @@ from robustlda.solvers.starts import frame
 
 @dataclass(frozen=True)
 class Method:
-    """`build` makes an untrained classifier; `label` is what tables and figures show.
+    """`build` creates an unfitted classifier; `label` is its name in tables and figures.
 
-    With `votes`, the classifier is a pipeline that ends in 1-NN, whose reference labels an experiment may choose apart
-    from those the projection is trained on. Without `sparse`, text is reduced to latent semantic components first.
+    If it `uses_1nn`, the classifier is a pipeline that ends in 1-NN, whose reference labels may differ from those the
+    projection is trained on. Without `sparse`, text is reduced to latent semantic components first.
+    Forms of rLDA are `emphasized` in figures.
     """
 
     name: str
     label: str
     build: Callable[[], Any]
-    colour: str
-    votes: bool = False
+    color: str
+    uses_1nn: bool = False
     sparse: bool = True
     requires: str | None = None
+    emphasized: bool = False
 
     @property
-    def missing(self) -> str | None:
-        """The package this method needs and this installation lacks."""
+    def missing_package(self) -> str | None:
+        """The package that this method needs and that is not installed, if any."""
         return self.requires if self.requires and find_spec(self.requires) is None else None
 
 
 class PrincipalAxes(DiscriminantProjection):
-    """PCA at the dimension that rLDA has, three per class: the control that does not look at the labels otherwise."""
+    """PCA with as many dimensions as rLDA, three per class: a control whose projection ignores the labels."""
 
     _needs_matrix = False
 
@@ -67,12 +69,28 @@ class PrincipalAxes(DiscriminantProjection):
         return SolverResult(W, sums / totals[:, None], np.array([1.0]), 0.0, CLOSED_FORM)
 
 
-def _voting(name: str, label: str, projection: Callable[[], Any], colour: str, sparse: bool = True) -> Method:
-    return Method(name, label, lambda: make_pipeline(projection(), KNeighborsClassifier(1)), colour, True, sparse)
+def _with_1nn(
+    name: str,
+    label: str,
+    projection: Callable[[], Any],
+    color: str,
+    *,
+    sparse: bool = True,
+    emphasized: bool = False,
+) -> Method:
+    def build() -> Any:
+        return make_pipeline(projection(), KNeighborsClassifier(1))
+
+    return Method(name, label, build, color, uses_1nn=True, sparse=sparse, emphasized=emphasized)
+
+
+def _variant(name: str, label: str, color: str, **settings: Any) -> Method:
+    """RobustLDA with one setting changed."""
+    return Method(name, label, lambda: RobustLDA(**settings), color, emphasized=True)
 
 
 def literal(init: str = "trace_ratio") -> RobustLDA:
-    """The paper's projection, from a start that separates the given labels unless another is asked for."""
+    """The paper's projection, started from trace-ratio LDA by default."""
     return RobustLDA(init=init, decision=None, leverage="free")
 
 
@@ -83,25 +101,25 @@ def _shrunk_lda() -> Any:
 METHODS = {
     method.name: method
     for method in (
-        # 1-NN votes in the projected space: the paper's comparison, and PCA at the same dimension as a control.
-        _voting("rlda_1nn", "rLDA + 1-NN", literal, "#f03e9e"),
-        _voting("rlda_pca_1nn", "rLDA from PCA + 1-NN", lambda: literal("pca"), "#ffa3cf"),
-        _voting("trlda_1nn", "trLDA + 1-NN", lambda: TraceRatioLDA(decision=None), "#e69f00"),
-        _voting("lda_1nn", "LDA + 1-NN", baselines.classical_lda, "#0072b2", sparse=False),
-        _voting("lpp_1nn", "supervised LPP + 1-NN", lambda: SupervisedLPP(decision=None), "#009e73"),
-        _voting("mmc_1nn", "MMC + 1-NN", lambda: MMC(decision=None), "#56b4e9"),
-        _voting("dle_1nn", "DLE (reconstructed) + 1-NN", lambda: DLE(decision=None), "#7570b3"),
-        _voting("knn", "1-NN", lambda: "passthrough", "#888888"),
-        _voting("pca_1nn", "PCA + 1-NN", PrincipalAxes, "#8c564b"),
-        # The method decides by itself.
-        Method("rlda", "RobustLDA()", RobustLDA, "#c0143c"),
-        Method("rlda_centroid", "rLDA, centroid rule", lambda: RobustLDA(decision="centroid"), "#7a0022"),
+        # 1-NN in the projected space: the paper's comparison, and PCA of the same dimension as a control.
+        _with_1nn("rlda_1nn", "rLDA + 1-NN", literal, "#f03e9e", emphasized=True),
+        _with_1nn("rlda_pca_1nn", "rLDA from PCA + 1-NN", lambda: literal("pca"), "#ffa3cf", emphasized=True),
+        _with_1nn("trlda_1nn", "trLDA + 1-NN", lambda: TraceRatioLDA(decision=None), "#e69f00"),
+        _with_1nn("lda_1nn", "LDA + 1-NN", baselines.classical_lda, "#0072b2", sparse=False),
+        _with_1nn("lpp_1nn", "supervised LPP + 1-NN", lambda: SupervisedLPP(decision=None), "#009e73"),
+        _with_1nn("mmc_1nn", "MMC + 1-NN", lambda: MMC(decision=None), "#56b4e9"),
+        _with_1nn("dle_1nn", "DLE (reconstructed) + 1-NN", lambda: DLE(decision=None), "#7570b3"),
+        _with_1nn("knn", "1-NN", lambda: "passthrough", "#888888"),
+        _with_1nn("pca_1nn", "PCA + 1-NN", PrincipalAxes, "#8c564b"),
+        # The method's own decision rule.
+        Method("rlda", "RobustLDA()", RobustLDA, "#c0143c", emphasized=True),
+        _variant("rlda_centroid", "rLDA, centroid rule", "#7a0022", decision="centroid"),
         Method("pca_rule", "PCA, same rule", lambda: PrincipalAxes(decision="noise_aware"), "#8c564b"),
         Method("trlda", "trLDA", TraceRatioLDA, "#e69f00"),
         Method("svm", "SVM, tuned", baselines.TunedSVM, "#000000"),
         Method("lda", "LDA", baselines.classical_lda, "#0072b2", sparse=False),
         Method("shrunk_lda", "LDA, shrunk", _shrunk_lda, "#5e3c99", sparse=False),
-        Method("knn_tuned", "k-NN, tuned", baselines.TunedNeighbours, "#444444", sparse=False),
+        Method("knn_tuned", "k-NN, tuned", baselines.TunedNeighbors, "#444444", sparse=False),
         Method("mcd_lda", "LDA, MCD", baselines.RobustCovarianceLDA, "#7f7f00", sparse=False),
         Method("logistic", "logistic regression", lambda: LogisticRegression(max_iter=1000), "#4d9221"),
         Method("confident", "confident learning", baselines.ConfidentFilter, "#d95f02", requires="cleanlab"),
@@ -111,20 +129,20 @@ METHODS = {
 VARIANTS = {
     method.name: method
     for method in (
-        Method("rlda_trace_start", "start: trace ratio", lambda: RobustLDA(init="trace_ratio"), "#f0a0b0"),
-        Method("rlda_best_start", "start: lowest J of three", lambda: RobustLDA(init="best"), "#d06080"),
-        Method("rlda_q2", "exponent 2", lambda: RobustLDA(exponent=2.0), "#a01030"),
-        Method("rlda_squared", "loss: squared", lambda: RobustLDA(loss="squared"), "#e69f00"),
-        Method("rlda_capped", "loss: capped", lambda: RobustLDA(loss="capped"), "#d08000"),
-        Method("rlda_cauchy", "loss: cauchy", lambda: RobustLDA(loss="cauchy"), "#b07000"),
-        Method("rlda_median", "center: median", lambda: RobustLDA(center="median"), "#0072b2"),
-        Method("rlda_free", "leverage: free", lambda: RobustLDA(leverage="free"), "#009e73"),
+        _variant("rlda_trace_start", "start: trace ratio", "#f0a0b0", init="trace_ratio"),
+        _variant("rlda_best_start", "start: lowest J of three", "#d06080", init="best"),
+        _variant("rlda_q2", "exponent 2", "#a01030", exponent=2.0),
+        _variant("rlda_squared", "loss: squared", "#e69f00", loss="squared"),
+        _variant("rlda_capped", "loss: capped", "#d08000", loss="capped"),
+        _variant("rlda_cauchy", "loss: cauchy", "#b07000", loss="cauchy"),
+        _variant("rlda_median", "center: median", "#0072b2", center="median"),
+        _variant("rlda_free", "leverage: free", "#009e73", leverage="free"),
     )
 }
-"""RobustLDA with one setting changed: for the table behind its defaults, not part of `all`."""
+"""RobustLDA with one setting changed, for the table that justifies its defaults; not part of `all`."""
 
 
-def find(name: str) -> Method:
+def method_named(name: str) -> Method:
     """The method or variant of that name."""
     if name in VARIANTS:
         return VARIANTS[name]

@@ -1,13 +1,13 @@
 """Accuracy against contamination by cross-validation.
 
-The folds depend on the data set and the seed, the contamination on those, its kind and its level; neither knows the
-method, so every method meets the same training sets and the same wrong labels. The test fold is never touched, and
+The folds depend on the data set and the seed, the contamination also on its kind and level. Neither depends on the
+method, so every method gets the same training sets and the same wrong labels. The test fold is never changed, and
 scaling is fitted inside the training fold.
 
-1-NN copies the label of one reference sample, so its accuracy hangs on whether that label is right, whatever the
-projection. There are two protocols, never to be mixed in one figure: the reference labels are the noisy training
-labels, or they are clean and only the projection is trained on noisy ones. One fit gives both figures. Methods that do
-not vote are trained on noisy labels under both.
+1-NN copies the label of one reference sample, so its accuracy depends on whether that label is correct, whatever the
+projection. There are two protocols, never mixed in one figure: the reference labels are the noisy training labels, or
+they are clean and only the projection is trained on noisy ones. One fit gives both accuracies. Methods that do not use
+1-NN are trained on noisy labels under both.
 """
 
 import time
@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 from robustlda.datasets import catalogue
 from robustlda.datasets.contaminate import contaminate
 from robustlda.experiments import methods
-from robustlda.experiments.records import unit_of
+from robustlda.experiments.records import Outcome, unit_of
 from robustlda.linalg import Array
 
 
@@ -43,12 +43,12 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Row(Unit):
-    """What came of a unit: an accuracy, or the sentence that says why there is none.
+class Row(Unit, Outcome):
+    """The result of a unit: an accuracy, or the reason why there is none.
 
-    `clean_reference` is the accuracy if 1-NN has the right labels of its reference samples, where it votes.
-    `noise_rate` is the share of wrong labels the method believes in, and `calibration` the expected calibration error
-    of its probabilities on the test fold, where it has any.
+    `clean_reference` is the accuracy with correct reference labels, for methods that use 1-NN. `noise_rate` is the
+    method's estimate of the share of wrong labels, and `calibration` the expected calibration error of its
+    probabilities on the test fold, for methods that provide them.
     """
 
     accuracy: float = float("nan")
@@ -57,13 +57,14 @@ class Row(Unit):
     noise_rate: float = float("nan")
     calibration: float = float("nan")
     error: str = ""
+    skipped: str = ""
 
     @property
     def unit(self) -> Unit:
         return unit_of(self, Unit)
 
 
-def plan(
+def units(
     datasets: Sequence[str],
     methods: Sequence[str],
     noise: Sequence[float],
@@ -101,9 +102,9 @@ def split(unit: Unit) -> Split:
     X, y = _load(unit.dataset)
     cv = StratifiedKFold(unit.folds, shuffle=True, random_state=unit.seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a class with fewer samples than folds is missing from some
+        warnings.simplefilter("ignore", UserWarning)  # a class with fewer samples than folds is absent from some
         train, test = list(cv.split(X, y))[unit.fold]
-    # A stable number from the words: what is spoiled in one data set or level says nothing about another.
+    # A checksum, unlike hash(), is the same in every process; contaminations of different data sets and levels differ.
     key = zlib.crc32(f"{unit.dataset}/{unit.kind}/{unit.noise:.6f}/{unit.fold}".encode())
     rng = np.random.default_rng([unit.seed, key])
     X_train, y_train, _ = contaminate(X[train], y[train], unit.kind, unit.noise, rng)
@@ -111,7 +112,7 @@ def split(unit: Unit) -> Split:
 
 
 def run(unit: Unit) -> Row:
-    """Fit and score one unit; a failure is recorded, not raised, so that the others go on."""
+    """Fit and score one unit; a failure is recorded, not raised, so that the others continue."""
     data = split(unit)
     begin, measured = time.perf_counter(), {}
     try:
@@ -124,15 +125,15 @@ def run(unit: Unit) -> Row:
 
 
 def _measure(unit: Unit, data: Split) -> dict[str, Any]:
-    method = methods.find(unit.method)
-    dataset = catalogue.find(unit.dataset)
+    method = methods.method_named(unit.method)
+    dataset = catalogue.dataset_named(unit.dataset)
     reduction = [] if method.sparse or dataset.reduction is None else [dataset.reduction()]
     model = make_pipeline(dataset.scaling(), *reduction, method.build())
-    if method.votes:
-        *steps, (_, vote) = model[-1].steps
+    if method.uses_1nn:
+        *steps, (_, nearest) = model[-1].steps
         projection = make_pipeline(*(step for _, step in [*model.steps[:-1], *steps])).fit(data.X, data.y)
         train, test = projection.transform(data.X), projection.transform(data.X_test)
-        noisy, clean = (float(vote.fit(train, y).score(test, data.y_test)) for y in (data.y, data.y_true))
+        noisy, clean = (float(nearest.fit(train, y).score(test, data.y_test)) for y in (data.y, data.y_true))
         return {"accuracy": noisy, "clean_reference": clean}
     model.fit(data.X, data.y)
     measured = {"accuracy": float(model.score(data.X_test, data.y_test))}
@@ -143,13 +144,13 @@ def _measure(unit: Unit, data: Split) -> dict[str, Any]:
 
 
 def calibration_error(probabilities: Array, classes: Array, y: Array, bins: int = 10) -> float:
-    """Mean distance between how sure the most probable class is and how often it is right, over bins of sureness."""
+    """Expected calibration error: mean difference between confidence and accuracy, over bins of confidence."""
     best = probabilities.argmax(axis=1)
-    sure, right = probabilities.max(axis=1), classes[best] == y
-    place = np.minimum((sure * bins).astype(int), bins - 1)
-    return float(np.abs(np.bincount(place, sure - right, bins)).sum() / len(y))
+    confidence, correct = probabilities.max(axis=1), classes[best] == y
+    place = np.minimum((confidence * bins).astype(int), bins - 1)
+    return float(np.abs(np.bincount(place, confidence - correct, bins)).sum() / len(y))
 
 
 @lru_cache(maxsize=4)
 def _load(name: str) -> tuple[Array, Array]:
-    return catalogue.find(name).load()
+    return catalogue.dataset_named(name).load()

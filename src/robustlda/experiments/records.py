@@ -1,4 +1,4 @@
-"""Results as CSV, one line per unit of work: appended as they come, read again to go on where a run was broken off."""
+"""Results as CSV, one row per unit of work: appended as they finish, and read again to resume an interrupted run."""
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -8,38 +8,47 @@ from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
 
-from robustlda.report.files import replacing
+from robustlda.output import replacing
 
 Record = TypeVar("Record")
-LEFT_OUT = "left out"
-"""How the error of a unit begins that was not tried, for a reason that will not go away."""
+
+
+class Outcome:
+    """What every record says besides its numbers: why the unit failed (`error`), or why it was not run (`skipped`)."""
+
+    error: str
+    skipped: str
+
+    @property
+    def succeeded(self) -> bool:
+        return not (self.error or self.skipped)
 
 
 def unit_of(record: Any, unit: type[Record]) -> Record:
-    """What was done: the fields of a record that were known before."""
+    """The unit a record belongs to: those of its fields that were known before the run."""
     return unit(**{field.name: getattr(record, field.name) for field in fields(unit)})  # type: ignore[arg-type]
 
 
 def unfinished(units: Iterable[Record], records: Iterable[Any]) -> list[Record]:
-    """The units of which there is no record yet, or only a failure."""
-    done = {record.unit for record in records if not record.error or record.error.startswith(LEFT_OUT)}
+    """The units without a record, and those that failed; what was skipped would be skipped again."""
+    done = {record.unit for record in records if not record.error}
     return [unit for unit in units if unit not in done]
 
 
 def latest(records: Iterable[Record]) -> list[Record]:
-    """The last record of every unit: one that was run again, after a failure say, counts as it came out then."""
+    """The last record of every unit, since a unit may be run again after a failure."""
     return list({record.unit: record for record in records}.values())  # type: ignore[attr-defined]
 
 
 def carry_out(units: Sequence[Any], run: Callable[[Any], Record], path: Path, jobs: int = -1) -> Iterator[Record]:
-    """Records as they are finished, each written down at once; workers use one BLAS thread when there are several."""
+    """Yield records as they finish, each appended to the file at once; several workers use one BLAS thread each."""
     for record in Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(delayed(run)(u) for u in units):
         append(record, path)
         yield record
 
 
 def write(records: Iterable[Any], path: Path, kind: type) -> None:
-    """All records of a kind, a dataclass of numbers and words."""
+    """Write all records of a kind, a dataclass of numbers and strings."""
     with replacing(path) as target, target.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, _columns(kind))
         writer.writeheader()
@@ -47,7 +56,7 @@ def write(records: Iterable[Any], path: Path, kind: type) -> None:
 
 
 def append(record: Any, path: Path) -> None:
-    """One more line, in a file that is made if need be: what is finished stays, whatever happens next."""
+    """Append one row, creating the file if necessary: finished work survives whatever happens next."""
     if not path.exists():
         write([], path, type(record))
     with path.open("a", newline="", encoding="utf-8") as file:
@@ -55,7 +64,7 @@ def append(record: Any, path: Path) -> None:
 
 
 def read(path: Path, kind: type[Record]) -> list[Record]:
-    """The records of a file, but for a last line that was cut off; none if there is no file."""
+    """The records of a file without a last line that was cut off; empty if there is no file."""
     if not path.exists():
         return []
     text = path.read_bytes().decode("utf-8")
@@ -63,7 +72,7 @@ def read(path: Path, kind: type[Record]) -> list[Record]:
     lines = list(csv.DictReader(whole.splitlines()))
     columns = _columns(kind)
     if lines and set(lines[0]) != set(columns):
-        raise ValueError(f"{path} has other columns than {', '.join(columns)}; move it away, or use another folder.")
+        raise ValueError(f"{path} has other columns than {', '.join(columns)}; move it, or choose another folder.")
     if whole != text:
         path.write_bytes(whole.encode("utf-8"))
     types: dict[str, Any] = {field.name: field.type for field in fields(kind)}  # type: ignore[arg-type]

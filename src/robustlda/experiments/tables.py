@@ -15,17 +15,17 @@ def in_order(rows: Iterable[Row]) -> list[Row]:
 
 
 def with_reference(rows: Iterable[Row], reference: str) -> list[Row]:
-    """The rows with the accuracy that holds for these reference labels of 1-NN, noisy or clean."""
+    """The rows with the accuracy for these reference labels of 1-NN, noisy or clean."""
     if reference == "noisy":
         return list(rows)
     return [row if isnan(row.clean_reference) else replace(row, accuracy=row.clean_reference) for row in rows]
 
 
 def accuracies(rows: Sequence[Row]) -> dict[tuple[str, str], dict[float, list[float]]]:
-    """Accuracies over the folds, by (data set, method) and noise; failed units are left out."""
+    """Accuracies over the folds, by (data set, method) and noise; only units that succeeded."""
     table: dict[tuple[str, str], dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in sorted(rows, key=lambda row: (row.noise, row.fold)):
-        if not row.error:
+        if row.succeeded:
             table[row.dataset, row.method][row.noise].append(row.accuracy)
     return table
 

@@ -1,1 +1,1 @@
-"""Results on their way to a reader: files, tables, figures, pages."""
+"""Results for a reader: files, tables, figures, pages."""

@@ -1,4 +1,4 @@
-"""The page of an audit: summary, projection, class map and the ranked table, in one file without outside assets."""
+"""The HTML page of an audit: summary, projection, class map and ranked table in one file without external assets."""
 
 import base64
 import json
@@ -11,15 +11,15 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, select_autoescape
 
 from robustlda.linalg import Array
-from robustlda.report.files import replacing
+from robustlda.output import replacing
 
 if TYPE_CHECKING:
     from robustlda.audit.label_audit import LabelAudit
 
-_POINTS = 1500
-_ROWS = 400
-_LONGEST = 80
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c564b", "#7f7f00", "#5e3c99", "#444444")
+MAX_POINTS = 1500
+MAX_ROWS = 400
+MAX_TEXT = 80
+COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c564b", "#7f7f00", "#5e3c99", "#444444")
 
 
 def write(audit: "LabelAudit", path: Path, *, title: str, images: Any = None, notes: list[str] | None = None) -> None:
@@ -30,58 +30,59 @@ def write(audit: "LabelAudit", path: Path, *, title: str, images: Any = None, no
 
 
 def render(audit: "LabelAudit", *, title: str, images: Any = None, notes: list[str] | None = None) -> str:
-    """The page as text."""
+    """The page as a string."""
     environment = Environment(
         loader=PackageLoader("robustlda.report"), autoescape=select_autoescape(["html"]), trim_blocks=True
     )
-    n, flags = len(audit.given_), audit.finding_ == "mislabelled"
-    order = np.argsort(audit.rank_)
-    points = _shown_points(order, audit.finding_)
-    place = _projection(audit)
+    shown = _shown_points(np.argsort(audit.rank_), audit.finding_)
     return environment.get_template("audit.html").render(
         title=_short(title),
-        n=n,
+        n=len(audit.given_),
         classes=len(audit.classes_),
         rate=audit.noise_rate_,
         interval=audit.noise_interval_,
-        flagged=int(flags.sum()),
+        flagged=int((audit.finding_ == "mislabelled").sum()),
         outlying=int((audit.finding_ == "outlying").sum()),
         false_alarm=audit.max_false_alarm,
         notes=[_short(note, 300) for note in notes or []],
-        shown=len(points),
+        shown=len(shown),
         confusion=_confusions(audit),
-        data=_script_safe(
-            {
-                "points": [_point(audit, place, int(i)) for i in points],
-                "rows": [_row(audit, int(i), images) for i in order[:_ROWS]],
-                "classes": [_short(str(c)) for c in audit.classes_],
-                "colours": [COLOURS[k % len(COLOURS)] for k in range(len(audit.classes_))],
-            }
-        ),
+        data=_script_safe(_embedded(audit, shown, images)),
     )
 
 
+def _embedded(audit: "LabelAudit", shown: Array, images: Any) -> dict[str, Any]:
+    """What the page's script draws: points, table rows, classes and their colors."""
+    place, order = _projection(audit), np.argsort(audit.rank_)
+    return {
+        "points": [_point(audit, place, int(i)) for i in shown],
+        "rows": [_row(audit, int(i), images) for i in order[:MAX_ROWS]],
+        "classes": [_short(str(c)) for c in audit.classes_],
+        "colors": [COLORS[k % len(COLORS)] for k in range(len(audit.classes_))],
+    }
+
+
 def _script_safe(data: dict[str, Any]) -> str:
-    """JSON that cannot end the script element it stands in, nor begin a comment."""
+    """JSON that can neither close the surrounding script element nor open a comment."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _short(text: str, longest: int = _LONGEST) -> str:
+def _short(text: str, longest: int = MAX_TEXT) -> str:
     shown = "".join(c if c.isprintable() else "�" for c in str(text))
     return shown if len(shown) <= longest else shown[: longest - 1] + "…"
 
 
 def _shown_points(order: Array, finding: Array) -> Array:
-    """All findings first, then samples spread evenly over the ranking."""
-    found = order[finding[order] != ""][: _POINTS // 2]
+    """Findings, up to half of the points, and samples spread evenly over the rest; findings are drawn last, on top."""
+    found = order[finding[order] != ""][: MAX_POINTS // 2]
     rest = np.setdiff1d(order, found, assume_unique=False)
-    step = max(1, -(-len(rest) // (_POINTS - len(found))))
+    step = max(1, -(-len(rest) // (MAX_POINTS - len(found))))
     return np.concatenate([rest[::step], found])
 
 
 def _projection(audit: "LabelAudit") -> Array:
-    """Two coordinates in which the class centres differ most, of every sample, in [0, 1]."""
+    """Coordinates of every sample in the plane in which the class centres differ most, scaled to [0, 1]."""
     P = np.asarray(audit.plane_, float)
     low, high = np.quantile(P, 0.005, axis=0), np.quantile(P, 0.995, axis=0)
     return np.clip((P - low) / np.maximum(high - low, 1e-300), -0.02, 1.02)
@@ -103,7 +104,7 @@ def _row(audit: "LabelAudit", i: int, images: Any) -> list[Any]:
 
 
 def _confusions(audit: "LabelAudit") -> list[tuple[str, str, float]]:
-    """The pairs of classes between which most labels went wrong: true class, given label, how many."""
+    """The pairs of classes with the most label errors: true class, given label, expected number."""
     counts = audit.confusion_.T.copy()
     np.fill_diagonal(counts, 0)
     pairs = np.argsort(-counts, axis=None)[:8]
@@ -112,10 +113,10 @@ def _confusions(audit: "LabelAudit") -> list[tuple[str, str, float]]:
     return [(names[i], names[j], float(counts[i, j])) for i, j in found if counts[i, j] >= 0.5]
 
 
-def thumbnail(grey: Array) -> str:
-    """A square grey image as a PNG in a data address."""
-    side = round(len(grey) ** 0.5)
-    pixels = (255 * np.clip(grey, 0, 1)).astype(np.uint8).reshape(side, side)
+def thumbnail(image: Array) -> str:
+    """A square grayscale image as a PNG in a data URL."""
+    side = round(len(image) ** 0.5)
+    pixels = (255 * np.clip(image, 0, 1)).astype(np.uint8).reshape(side, side)
     lines = b"".join(b"\0" + line.tobytes() for line in pixels)
 
     def chunk(kind: bytes, content: bytes) -> bytes:

@@ -1,6 +1,6 @@
-"""Pictures of a fit and of an audit, after scikit-learn's displays: made by `from_…`, drawn by `plot`.
+"""Plots of a fit and of an audit, modelled on scikit-learn's displays: created by `from_…`, drawn by `plot`.
 
-Each keeps what it shows as attributes, so that it can be drawn again or elsewhere, and leaves `ax_` and `figure_`.
+Each display stores what it shows, so that it can be drawn again on other axes; drawing sets `ax_` and `figure_`.
 """
 
 from typing import TYPE_CHECKING, Any, Self
@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from robustlda.linalg import Array
-from robustlda.report.audit_page import COLOURS
+from robustlda.report.audit_page import COLORS
 
 if TYPE_CHECKING:
     from robustlda.audit.label_audit import LabelAudit
-    from robustlda.estimators._iterative import RatioProjection
+    from robustlda.estimators.robust import RobustLDA
+    from robustlda.estimators.trace_ratio import TraceRatioLDA
 
-_MOST_NAMED = 12  # classes that a legend or an axis names one by one
+MAX_NAMED_CLASSES = 12
+"""With more classes than this, legends and axes do not name them individually."""
 
 
 class _Display:
@@ -24,10 +26,10 @@ class _Display:
     def plot(self, ax: Any = None) -> Self:
         raise NotImplementedError
 
-    def _drawn(self, ax: Any, plot: bool) -> Self:
+    def _plot_if_asked(self, ax: Any, plot: bool) -> Self:
         return self.plot(ax=ax) if plot or ax is not None else self
 
-    def _begin(self, ax: Any, size: tuple[float, float]) -> Any:
+    def _prepare(self, ax: Any, size: tuple[float, float]) -> Any:
         import matplotlib.pyplot as plt
 
         if ax is None:
@@ -43,7 +45,7 @@ def _legend(ax: Any) -> None:
 
 
 class ProjectionDisplay(_Display):
-    """Samples in the plane in which classes differ most, with an ellipse around each class and the findings marked.
+    """Samples in the plane in which the classes differ most, with an ellipse around each class and the findings marked.
 
     Parameters
     ----------
@@ -53,8 +55,8 @@ class ProjectionDisplay(_Display):
         Labels.
     finding : ndarray of shape (n_samples,)
         "mislabelled", "outlying" or "".
-    believed : ndarray of bool of shape (n_samples,)
-        Samples whose labels are believed, of which the ellipses are made.
+    trusted : ndarray of bool of shape (n_samples,)
+        Samples whose labels are trusted; the ellipses are computed from them.
 
     Examples
     --------
@@ -66,35 +68,35 @@ class ProjectionDisplay(_Display):
     (150, 2)
     """
 
-    def __init__(self, *, points: Array, given: Array, finding: Array, believed: Array) -> None:
-        self.points, self.given, self.finding, self.believed = points, given, finding, believed
+    def __init__(self, *, points: Array, given: Array, finding: Array, trusted: Array) -> None:
+        self.points, self.given, self.finding, self.trusted = points, given, finding, trusted
 
     @classmethod
     def from_audit(cls, audit: "LabelAudit", *, ax: Any = None, plot: bool = False) -> Self:
-        """Of a fitted audit; drawn at once with `plot` or on given axes."""
+        """Create the display from a fitted audit, and draw it if `plot` is true or axes are given."""
         display = cls(
             points=np.asarray(audit.plane_, float),
             given=audit.given_,
             finding=audit.finding_,
-            believed=audit.probability_wrong_ < 0.5,
+            trusted=audit.probability_wrong_ < 0.5,
         )
-        return display._drawn(ax, plot)
+        return display._plot_if_asked(ax, plot)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw."""
-        ax = self._begin(ax, (7, 5))
+        """Draw on the given axes, or on new ones."""
+        ax = self._prepare(ax, (7, 5))
         classes = np.unique(self.given)
         for k, label in enumerate(classes):
-            colour, here = COLOURS[k % len(COLOURS)], self.given == label
-            name = str(label) if len(classes) <= _MOST_NAMED else None
-            ax.scatter(*self.points[here].T, s=10, color=colour, alpha=0.7, linewidth=0, label=name)
-            outline = _ellipse(self.points[here & self.believed])
+            color, here = COLORS[k % len(COLORS)], self.given == label
+            name = str(label) if len(classes) <= MAX_NAMED_CLASSES else None
+            ax.scatter(*self.points[here].T, s=10, color=color, alpha=0.7, linewidth=0, label=name)
+            outline = _ellipse(self.points[here & self.trusted])
             if outline is not None:
-                ax.plot(*outline, color=colour, linewidth=1.2)
-        for finding, marker, colour in (("mislabelled", "o", "#d00000"), ("outlying", "s", "#000000")):
+                ax.plot(*outline, color=color, linewidth=1.2)
+        for finding, marker, color in (("mislabelled", "o", "#d00000"), ("outlying", "s", "#000000")):
             chosen = self.finding == finding
             if chosen.any():
-                style = {"facecolors": "none", "edgecolors": colour, "marker": marker, "linewidth": 1.1, "zorder": 3}
+                style = {"facecolors": "none", "edgecolors": color, "marker": marker, "linewidth": 1.1, "zorder": 3}
                 ax.scatter(*self.points[chosen].T, s=46, label=f"{finding} ({chosen.sum()})", **style)
         low, high = np.quantile(self.points, [0.002, 0.998], axis=0)
         margin = 0.12 * np.maximum(high - low, 1e-12)
@@ -102,19 +104,19 @@ class ProjectionDisplay(_Display):
         ax.set_ylim(low[1] - margin[1], high[1] + margin[1])
         ax.set_xlabel("first direction between classes")
         ax.set_ylabel("second direction between classes")
-        ax.set_title("Samples by given label; ellipses hold 95 % of a class")
+        ax.set_title("Samples by given label; ellipses contain 95 % of a class")
         _legend(ax)
         return self
 
 
 def _ellipse(points: Array) -> Array | None:
-    """Outline of the region that holds 95 % of points like these, without the farthest tenth of them."""
+    """Outline of the region that contains 95 % of a normal cloud, fitted without the farthest tenth of the points."""
     if len(points) < 8:
         return None
     middle = np.median(points, axis=0)
     distances = np.linalg.norm((points - middle) / np.maximum(np.std(points, axis=0), 1e-300), axis=1)
     core = points[distances <= np.quantile(distances, 0.9)]
-    # Without its farthest tenth a round normal cloud has this share of its variance.
+    # Without its farthest tenth, a round normal cloud retains this share of its variance.
     spread = np.cov(core.T) / 0.744
     values, vectors = np.linalg.eigh(spread)
     turn = np.linspace(0, 2 * np.pi, 73)
@@ -123,17 +125,17 @@ def _ellipse(points: Array) -> Array | None:
 
 
 class ClassMapDisplay(_Display):
-    """How far each sample is from its class, against how probably its label is wrong.
+    """Farness of each sample from its class against the probability that its label is wrong.
 
-    At the top are labels that fit another class better, on the right samples that are far from their own: a mislabelled
-    sample is both, an outlier of its class on the right at any height.
+    Labels that fit another class better are at the top, samples far from their own class on the right. A mislabelled
+    sample is both; an outlier of its class is on the right at any height.
 
     Parameters
     ----------
     farness, probability_wrong : ndarray of shape (n_samples,)
         The two coordinates.
     given, finding : ndarray of shape (n_samples,)
-        Labels, and what was found.
+        Labels and findings.
     """
 
     def __init__(self, *, farness: Array, probability_wrong: Array, given: Array, finding: Array) -> None:
@@ -141,24 +143,24 @@ class ClassMapDisplay(_Display):
 
     @classmethod
     def from_audit(cls, audit: "LabelAudit", *, ax: Any = None, plot: bool = False) -> Self:
-        """Of a fitted audit; drawn at once with `plot` or on given axes."""
+        """Create the display from a fitted audit, and draw it if `plot` is true or axes are given."""
         display = cls(
             farness=audit.farness_,
             probability_wrong=audit.probability_wrong_,
             given=audit.given_,
             finding=audit.finding_,
         )
-        return display._drawn(ax, plot)
+        return display._plot_if_asked(ax, plot)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw."""
-        ax = self._begin(ax, (6.5, 4.5))
+        """Draw on the given axes, or on new ones."""
+        ax = self._prepare(ax, (6.5, 4.5))
         classes = np.unique(self.given)
         for k, label in enumerate(classes):
             here = self.given == label
-            name = str(label) if len(classes) <= _MOST_NAMED else None
+            name = str(label) if len(classes) <= MAX_NAMED_CLASSES else None
             place = self.farness[here], self.probability_wrong[here]
-            ax.scatter(*place, s=12, color=COLOURS[k % len(COLOURS)], alpha=0.7, linewidth=0, label=name)
+            ax.scatter(*place, s=12, color=COLORS[k % len(COLORS)], alpha=0.7, linewidth=0, label=name)
         outlying = self.finding == "outlying"
         if outlying.any():
             place = self.farness[outlying], self.probability_wrong[outlying]
@@ -174,18 +176,18 @@ class ClassMapDisplay(_Display):
 
 
 class LabelNoiseDisplay(_Display):
-    """Between which classes labels went wrong, and how many did.
+    """Rates of label errors between classes, and in total.
 
     Parameters
     ----------
     transition : ndarray of shape (n_classes, n_classes)
         Probability that a sample of the row's class was given the column's label.
     classes : ndarray of shape (n_classes,)
-        Their names.
+        Class labels.
     noise_rate : float
-        Share of wrong labels.
+        Estimated share of wrong labels.
     noise_interval : tuple of two floats
-        Its interval.
+        95 % interval for it.
     """
 
     def __init__(
@@ -196,22 +198,22 @@ class LabelNoiseDisplay(_Display):
 
     @classmethod
     def from_audit(cls, audit: "LabelAudit", *, ax: Any = None, plot: bool = False) -> Self:
-        """Of a fitted audit; drawn at once with `plot` or on given axes."""
+        """Create the display from a fitted audit, and draw it if `plot` is true or axes are given."""
         display = cls(
             transition=audit.transition_,
             classes=audit.classes_,
             noise_rate=audit.noise_rate_,
             noise_interval=audit.noise_interval_,
         )
-        return display._drawn(ax, plot)
+        return display._plot_if_asked(ax, plot)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw."""
-        ax = self._begin(ax, (5.5, 4.8))
+        """Draw on the given axes, or on new ones."""
+        ax = self._prepare(ax, (5.5, 4.8))
         c = len(self.classes)
         wrong = np.where(np.eye(c, dtype=bool), np.nan, 100 * self.transition)
         image = ax.imshow(wrong, cmap="Reds", vmin=0, vmax=max(1.0, float(np.nanmax(wrong))))
-        if c <= _MOST_NAMED:
+        if c <= MAX_NAMED_CLASSES:
             names = [str(label) for label in self.classes]
             ax.set_xticks(range(c), names, rotation=45 if max(map(len, names)) > 3 else 0, ha="center")
             ax.set_yticks(range(c), names)
@@ -228,7 +230,7 @@ class LabelNoiseDisplay(_Display):
 
 
 class ObjectiveDisplay(_Display):
-    """J after every iteration.
+    """The objective J after every iteration.
 
     Parameters
     ----------
@@ -251,14 +253,14 @@ class ObjectiveDisplay(_Display):
         self.path, self.stop_reason = path, stop_reason
 
     @classmethod
-    def from_estimator(cls, estimator: "RatioProjection", *, ax: Any = None, plot: bool = False) -> Self:
-        """Of a fitted `RobustLDA` or `TraceRatioLDA`; drawn at once with `plot` or on given axes."""
+    def from_estimator(cls, estimator: "RobustLDA | TraceRatioLDA", *, ax: Any = None, plot: bool = False) -> Self:
+        """Create the display from a fitted estimator, and draw it if `plot` is true or axes are given."""
         display = cls(path=np.asarray(estimator.objective_path_), stop_reason=estimator.stop_reason_)
-        return display._drawn(ax, plot)
+        return display._plot_if_asked(ax, plot)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw."""
-        ax = self._begin(ax, (5.5, 3.6))
+        """Draw on the given axes, or on new ones."""
+        ax = self._prepare(ax, (5.5, 3.6))
         ax.plot(range(len(self.path)), self.path, marker="o", markersize=4, color="#c0143c")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.grid(color="#dddddd", linewidth=0.6)

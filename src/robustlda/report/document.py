@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, select_autoescape
 from markupsafe import Markup
 
-from robustlda.report.files import replacing
+from robustlda.output import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,14 +25,14 @@ class Heading:
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph; `words` between backquotes are code, between asterisks bold or italic, as in Markdown."""
+    """A paragraph with Markdown's notation for code, bold, italics and links."""
 
     words: str
 
 
 @dataclass(frozen=True)
-class Table:
-    """Cells are texts in the same small Markdown; the first column is a name, the others are numbers unless `prose`."""
+class ReportTable:
+    """Cells use the same subset of Markdown; the first column holds names, the others numbers unless `prose`."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -41,25 +41,25 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing that is kept beside the report as `name`.png and `name`.svg."""
+    """A figure that is saved next to the report as `name`.png and `name`.svg."""
 
     name: str
     drawing: "Figure"
     caption: str
 
 
-Block = Heading | Text | Table | Picture
+Block = Heading | Text | ReportTable | Picture
 
 
 @dataclass
 class Document:
-    """What is to be said, in order."""
+    """A title and the blocks below it, in order."""
 
     title: str
     blocks: list[Block] = field(default_factory=list)
 
     def write(self, folder: Path) -> list[Path]:
-        """README.md, report.html and the figures."""
+        """Write README.md, report.html and the figures."""
         written = []
         drawings = {b.name: svg(b.drawing) for b in self.blocks if isinstance(b, Picture)}
         for block in self.blocks:
@@ -71,11 +71,11 @@ class Document:
         return written
 
     def markdown(self) -> str:
-        """The report for a repository's pages, with figures beside it."""
+        """The report for display in a repository, with figures as separate files."""
         return "\n\n".join([f"# {self.title}", *map(_markdown, self.blocks)]) + "\n"
 
     def html(self, drawings: dict[str, str]) -> str:
-        """The report in one file, with its figures inside."""
+        """The report as one file with embedded figures."""
         environment = Environment(
             loader=PackageLoader("robustlda.report"), autoescape=select_autoescape(["html"]), trim_blocks=True
         )
@@ -84,7 +84,7 @@ class Document:
 
 
 def svg(drawing: "Figure") -> str:
-    """The drawing as an SVG element, the same for the same numbers; letters stay letters."""
+    """The figure as an SVG element, reproducible from the same numbers; text remains text."""
     import matplotlib
 
     text = StringIO()
@@ -95,14 +95,14 @@ def svg(drawing: "Figure") -> str:
 
 
 def png(drawing: "Figure") -> bytes:
-    """The drawing as pixels."""
+    """The figure as a PNG image."""
     image = BytesIO()
     drawing.savefig(image, format="png", dpi=110)
     return image.getvalue()
 
 
 def save(path: Path, content: bytes) -> Path:
-    """A file that is either complete or not there."""
+    """Write a file that is either complete or absent."""
     with replacing(path) as target:
         target.write_bytes(content)
     return path
@@ -116,7 +116,7 @@ def _markdown(block: Block) -> str:
             return words
         case Picture(name, _, caption):
             return f"![{caption}]({name}.png)"
-        case Table(columns, rows, _):
+        case ReportTable(columns, rows, _):
             lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
             return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
@@ -128,19 +128,19 @@ def _html(block: Block, drawings: dict[str, str]) -> str:
         case Text(words):
             return f"<p>{_inline(words)}</p>"
         case Picture(name, _, caption):
-            drawing = _own_names(drawings[name], name).replace(
+            drawing = _with_unique_ids(drawings[name], name).replace(
                 "<svg", f'<svg role="img" aria-label="{escape(caption)}"', 1
             )
             return f"<figure><div class=scroll>{drawing}</div><figcaption>{_inline(caption)}</figcaption></figure>"
-        case Table(columns, rows, prose):
+        case ReportTable(columns, rows, prose):
             head = "".join(f"<th>{_inline(name)}</th>" for name in columns)
             body = "".join("<tr>" + "".join(f"<td>{_inline(c)}</td>" for c in row) + "</tr>" for row in rows)
             kind = ' class="prose"' if prose else ""
             return f"<div class=scroll tabindex=0><table{kind}><tr>{head}</tr>{body}</table></div>"
 
 
-def _own_names(drawing: str, name: str) -> str:
-    """Names inside a drawing made its own: several of them share one page."""
+def _with_unique_ids(drawing: str, name: str) -> str:
+    """The figure with its ids made unique: several figures share one page."""
     drawing = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', drawing)
     return re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", drawing)
 

@@ -1,4 +1,4 @@
-"""Output files that are either complete or not there."""
+"""Output files that are either complete or absent."""
 
 import os
 import secrets
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary file beside `path`, which takes its place when the block ends without an error."""
+    """A temporary file next to `path` that replaces it when the block ends without an error."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         yield temporary
@@ -19,7 +19,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def writable_directory(path: Path) -> Path:
-    """The directory, made if need be; an OSError before any work if nothing can be written there."""
+    """The directory, created if necessary; raises OSError before any work is done if nothing can be written there."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         probe = path / f".{secrets.token_hex(4)}.part"

@@ -1,4 +1,4 @@
-"""An audit as files and sentences."""
+"""An audit as files, and as a summary in a few sentences."""
 
 import csv
 import json
@@ -9,13 +9,13 @@ import numpy as np
 
 from robustlda.audit.label_audit import LabelAudit
 from robustlda.linalg import Array
-from robustlda.report.files import replacing
+from robustlda.output import replacing
 
 _COLUMNS = ["rank", "id", "given", "suggested", "probability_wrong", "farness", "farness_any", "finding"]
 
 
 def spreadsheet_safe(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
+    """A cell that no spreadsheet interprets as a formula."""
     return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") and not _is_number(text) else text
 
 
@@ -40,7 +40,7 @@ def write_suspects(audit: LabelAudit, path: Path) -> None:
 
 
 def summary(audit: LabelAudit, notes: list[str]) -> dict[str, Any]:
-    """The numbers of an audit, for machines."""
+    """The numbers of an audit, for programs."""
     return {
         "samples": len(audit.given_),
         "classes": [str(c) for c in audit.classes_],
@@ -60,20 +60,20 @@ def write_json(data: dict[str, Any], path: Path) -> None:
 
 
 def sentences(audit: LabelAudit, notes: list[str], flipped: Array | None) -> list[str]:
-    """The summary, for people."""
+    """The summary, for readers."""
     flags, far = audit.finding_ == "mislabelled", audit.finding_ == "outlying"
     low, high = audit.noise_interval_
     lines = [
         *notes,
         f"{len(audit.given_):,} labels, {len(audit.classes_)} classes: about {audit.noise_rate_:.1%} are wrong "
         f"(95 % interval {low:.1%} to {high:.1%}).",
-        f"{flags.sum():,} labels flagged, at most {audit.max_false_alarm:.0%} of them expected to be right; "
+        f"{flags.sum():,} labels flagged, at most {audit.max_false_alarm:.0%} of them expected to be correct; "
         f"{far.sum():,} samples far from every class.",
     ]
     if flipped is not None:
         found = flags & flipped
         lines.append(
-            f"Of {flipped.sum()} labels flipped on purpose {found.sum()} were found, with {(flags & ~flipped).sum()} "
+            f"Of {flipped.sum()} labels flipped on purpose, {found.sum()} were found, with {(flags & ~flipped).sum()} "
             "false alarms."
         )
     return lines
