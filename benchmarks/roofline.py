@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robustlda.data import as_samples, as_store
+from robustlda.data import Weights, as_samples, as_store
 
 FIELDS = ["pass", "precision", "gflops", "share_of_gemm"]
 
@@ -17,7 +17,7 @@ def measure(n: int = 20_000, d: int = 1000, m: int = 60, repeats: int = 11) -> l
         rng = np.random.default_rng(0)
         X = rng.standard_normal((n, d), dtype=dtype)
         labels = np.arange(n) % (m // 3)
-        samples = as_samples(as_store(X), labels, np.ones(n), X.mean(axis=0), m // 3)
+        samples = as_samples(as_store(X), labels, Weights.of(np.ones(n)), X.mean(axis=0), m // 3)
         W = np.linalg.qr(rng.standard_normal((d, m)))[0].astype(dtype)
         M, s, A = np.zeros((m // 3, d)), rng.standard_normal(n), X[:2000].copy()
         B = np.ascontiguousarray(A.T)

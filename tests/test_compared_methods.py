@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from robustlda.samples import graphs
 from scipy.linalg import eigh
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
@@ -14,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from robustlda import DLE, MMC, RobustLDA, SupervisedLPP, TraceRatioLDA
+from robustlda.data import graphs
 from robustlda.experiments import baselines
 from robustlda.linalg import principal_angles
 

@@ -112,7 +112,10 @@ def test_scale_changes_nothing(estimator, wine, scale):
     a, b = clone(estimator).fit(X, y), clone(estimator).fit(scale * X, y)
     assert angle(a, b) < 1e-6
     if not isinstance(estimator, MMC):  # whose criterion is a difference, and has a unit
-        assert_allclose(a.objective_path_, b.objective_path_, rtol=1e-8)
+        # Whether one more iteration is taken at the optimum, where J falls by its last digit, is up to that digit.
+        shared = min(len(a.objective_path_), len(b.objective_path_))
+        assert_allclose(a.objective_path_[:shared], b.objective_path_[:shared], rtol=1e-8)
+        assert_allclose(a.objective_path_[-1], b.objective_path_[-1], rtol=1e-8)
     unit = 1 if isinstance(estimator, SupervisedLPP) else scale
     assert_allclose(unit * a.transform(X), b.transform(scale * X), atol=1e-5 * unit)
 

@@ -34,18 +34,20 @@ def clouds(n=300, c=3, d=5, gap=4.0, seed=0):
 # Held-out scores
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_scores_without_a_sample_are_those_of_a_fit_without_it(weighted):
+WEIGHTS = {"none": np.ones(30), "copies": 1.0 + np.arange(30) % 3, "importance": np.linspace(0.5, 3, 30)}
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_scores_without_a_sample_are_those_of_a_fit_without_it(kind):
     X, y = clouds(n=30, gap=1.0)
-    weight = np.random.default_rng(1).uniform(0.5, 3, 30) if weighted else np.ones(30)
-    Y = np.eye(3)[y]
+    weight, Y = WEIGHTS[kind], np.eye(3)[y]
     regression = ridge.Regression(X, Weights.of(weight))
     for penalty, solution in zip(ridge.PENALTIES, regression.solutions(Y), strict=True):
         mean = weight @ X / weight.sum()
         size = penalty * np.linalg.eigvalsh(((X - mean).T * weight) @ (X - mean)).mean()
         for left_out in (0, 7):
             w = weight.copy()
-            w[left_out] = max(0, w[left_out] - 1)  # of a sample that stands for several, one goes
+            w[left_out] -= 1 if kind == "copies" else w[left_out]  # of several copies one goes
             f, t = w @ X / w.sum(), w @ Y / w.sum()
             F = X - f
             B = np.linalg.solve((F.T * w) @ F + size * np.eye(5), (F.T * w) @ (Y - t))

@@ -36,8 +36,9 @@ class Weights:
 
     @classmethod
     def of(cls, given: Array, trust: Array | float = 1.0) -> "Weights":
-        """A weight of more than one stands for copies of weight one, a smaller one for itself."""
-        return cls(given, trust * np.ones(len(given)), np.minimum(given, 1))
+        """Whole numbers count copies; other weights say how much a single sample matters."""
+        counts = bool((given == np.rint(given)).all())
+        return cls(given, trust * np.ones(len(given)), np.minimum(given, 1) if counts else given)
 
     @property
     def trusted(self) -> Array:

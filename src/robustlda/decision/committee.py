@@ -28,6 +28,7 @@ from scipy.special import softmax
 
 from robustlda.data import Samples, distinct
 from robustlda.data.samples import CenteredBlock
+from robustlda.data.store import row_slices
 from robustlda.decision import clouds, ridge
 from robustlda.decision.clouds import Clouds, CloudSettings
 from robustlda.decision.label_noise import LabelNoise, best_likelihood, fit_label_noise, floored
@@ -222,11 +223,21 @@ def _label_weight(samples: Samples) -> Array:
 
 
 def _similarities(Z: Array, axes: Array, samples: Samples, cloud: Clouds) -> Similarities:
-    # Drawn in feature space, so that they are the same points whatever basis the axes are.
-    directions = np.random.RandomState(0).standard_normal((axes.shape[1], samples.plan.landmarks))
     R = Z - weighted_medians(Z, samples.weight)
     width = WIDTH * typical_square(np.einsum("ij,ij->i", R, R), samples.weight)
-    return Similarities.to(cloud.draw((axes @ directions).T), width)
+    return Similarities.to(cloud.draw(_random_directions(axes, samples.plan.landmarks)), width)
+
+
+def _random_directions(axes: Array, n: int) -> Array:
+    """Standard normal directions along the axes, in the rows.
+
+    They are drawn in feature space, so that they are the same whatever basis the axes are; a few features at a time.
+    """
+    rng = np.random.RandomState(0)
+    drawn = np.zeros((len(axes), n))
+    for features in row_slices(axes.shape[1], 1000):
+        drawn += axes[:, features] @ rng.standard_normal((features.stop - features.start, n))
+    return drawn.T
 
 
 def _linear(samples: Samples) -> tuple[Array, float, Regression]:

@@ -74,7 +74,8 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         y : array-like of shape (n_samples,)
             Class labels of any type, right or wrong.
         sample_weight : array-like of shape (n_samples,), default=None
-            A weight of 2 counts as a sample given twice, a weight of 0 as one not given.
+            A weight of 2 counts as a sample given twice, a weight of 0 as one not given. Where samples are judged
+            without themselves, whole numbers are copies, one of which is left out; other weights belong to one sample.
 
         Returns
         -------

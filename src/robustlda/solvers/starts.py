@@ -23,7 +23,7 @@ def frame(
     if start == "trace_ratio":
         return trace_ratio.approximate(samples, n_components, inverse)
     if start == "pca":
-        return principal_axes(samples, n_components)
+        return principal_axes(samples, n_components, single=True)
     # Drawn in feature space, so that the same seed means the same start however the samples are stored.
     return orthonormalize(samples.space.lower(rng.standard_normal((samples.space.n_features, n_components))))
 
@@ -31,10 +31,12 @@ def frame(
 NAMED = ("trace_ratio", "pca", "random")
 
 
-def principal_axes(samples: Samples, m: int) -> Array:
+def principal_axes(samples: Samples, m: int, *, single: bool = False) -> Array:
+    """Orthonormal directions of largest scatter; in `single` precision, which is enough to start from, if faster."""
     if not samples.plan.only_subspaces(samples, m):
         S = samples.total_scatter
-        return eigen.smallest(-S if np.isinf(samples.plan.single_above(samples)) else -S.astype(np.float32), m)
+        single = single and np.isfinite(samples.plan.single_above(samples))
+        return eigen.smallest(-S.astype(np.float32) if single else -S, m)
     total = LinearOperator(
         (samples.dim, samples.dim),
         matmat=lambda V: samples.apply(samples.weight, V),
