@@ -12,7 +12,7 @@ from robustlda.solvers.reweighted import Objective
 
 
 def score(X: Any, y: np.ndarray, components: np.ndarray) -> tuple[float, float]:
-    """J with the best centres for these components, and the relative gradient; no solver scores its own result."""
+    """J with the best centers for these components, and the relative gradient; no solver scores its own result."""
     classes, labels = np.unique(y, return_inverse=True)
     weight = np.ones(len(y))
     store = as_store(X)

@@ -18,7 +18,7 @@ DATA = Path(os.environ.get("ROBUSTLDA_DATA", Path(__file__).parents[2] / "shared
 
 @pytest.fixture(scope="session")
 def paper_data():
-    """Reader of the paper's dense sets: tables standardised, images scaled to [0, 1]."""
+    """Reader of the paper's dense sets: tables standardized, images scaled to [0, 1]."""
 
     def read(name):
         path = DATA / f"{name}.npz"

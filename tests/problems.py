@@ -35,7 +35,7 @@ def problems(draw):
     if draw(st.booleans()):
         X[rng.integers(0, n, n // 3)] = X[0]  # duplicates
     if draw(st.booleans()):
-        X[rng.integers(0, n)] = X.mean(axis=0)  # a zero row after centring
+        X[rng.integers(0, n)] = X.mean(axis=0)  # a zero row after centering
     if draw(st.booleans()):
         X[rng.integers(0, n)] *= 1e3
     assume(np.ptp(X, axis=0).max() > 0)

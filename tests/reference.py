@@ -1,7 +1,7 @@
-"""The paper's Algorithm 2, loop by loop. It is the judge of everything faster, and nobody optimises it.
+"""The paper's Algorithm 2, loop by loop. It is the judge of everything faster, and nobody optimizes it.
 
 Rows are samples. `epsilon` is the smoothing of the paper's footnote, the same in all three sums; the data are
-centred by the caller and span their space. One sample is visited at a time, as the sums are written.
+centered by the caller and span their space. One sample is visited at a time, as the sums are written.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ def class_means(X, y):
 
 
 def step(X, y, W, centers, epsilon):
-    """Steps 1 to 5 of Algorithm 2: the matrix A, the new centres and the new frame."""
+    """Steps 1 to 5 of Algorithm 2: the matrix A, the new centers and the new frame."""
     d, m = W.shape
     ratio = objective(X, y, W, centers, epsilon)
     A = np.zeros((d, d))
@@ -46,7 +46,7 @@ def step(X, y, W, centers, epsilon):
 
 
 def run(X, y, W, epsilon, iterations):
-    """Frame, centres and objective path after a number of iterations, and the smallest relative eigen-gap met."""
+    """Frame, centers and objective path after a number of iterations, and the smallest relative eigen-gap met."""
     centers = class_means(X, y)
     path = [objective(X, y, W, centers, epsilon)]
     gap = np.inf

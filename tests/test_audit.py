@@ -145,7 +145,7 @@ def messy(path, n=120, seed=0):
         "name": [f"=cmd|' /C calc'!A{i}" for i in range(n)],
         "a": [None if i % 17 == 0 else float(v) for i, v in enumerate(rng.normal(size=n) + 3 * y)],
         "b": (rng.normal(size=n) - 3 * (y == 1)).tolist(),
-        "colour": [("red", "green", "blue")[k] if rng.random() < 0.8 else "red" for k in y],
+        "color": [("red", "green", "blue")[k] if rng.random() < 0.8 else "red" for k in y],
         "remark": [f"text {rng.integers(1e9)}" for _ in range(n)],
         "label": [None if i == 5 else ("<script>alert(1)</script>", "‮hello", "plain")[k] for i, k in enumerate(y)],
     }
@@ -163,7 +163,7 @@ def messy(path, n=120, seed=0):
 def test_tables_are_read_alike_whatever_the_file(tmp_path, ending):
     read = readers.read(messy(tmp_path / f"t.{ending}"), "label", "name")
     assert read.X.shape == (119, 5)
-    assert read.names == ["a", "b", "colour=red", "colour=green", "colour=blue"]
+    assert read.names == ["a", "b", "color=red", "color=green", "color=blue"]
     assert np.isfinite(read.X).all()
     notes = " ".join(read.notes)
     assert "1 rows have no label" in notes

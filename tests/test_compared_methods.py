@@ -66,9 +66,9 @@ def test_locality_matches_the_explicit_laplacian(wine, graph, block, monkeypatch
     distance = np.linalg.norm(X[:, None] - X[None, :], axis=2)
     S = np.where(same, 1.0 if graph == "binary" else np.exp(-(distance**2) / (2 * distance[same].mean() ** 2)), 0)
     D = np.diag(S.sum(axis=1))
-    centred = X - X.mean(axis=0)
+    centered = X - X.mean(axis=0)
     # The smallest eigenvalues of XᵀLX a = θ XᵀDX a, as the method is defined.
-    _, vectors = eigh(centred.T @ (D - S) @ centred, centred.T @ D @ centred)
+    _, vectors = eigh(centered.T @ (D - S) @ centered, centered.T @ D @ centered)
     model = SupervisedLPP(graph=graph, ridge=0).fit(X, y)
     assert principal_angles(frame(model.components_.T), frame(vectors[:, :2])).max() < 1e-6
     Z = model.transform(X)
@@ -98,7 +98,7 @@ FLOORS = {
 
 
 @pytest.mark.parametrize("name", FLOORS)
-def test_clean_faces_are_recognised(paper_data, name):
+def test_clean_faces_are_recognized(paper_data, name):
     X, y = paper_data("orl")
     projection, floor = FLOORS[name]
     folds = StratifiedKFold(5, shuffle=True, random_state=0)

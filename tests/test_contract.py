@@ -251,8 +251,8 @@ def test_best_start_reaches_the_known_minima(paper_objective):
 def paper_objective():
     from sklearn.datasets import load_breast_cancer
 
-    def standardised(load):
+    def standardized(load):
         X, y = load(return_X_y=True)
         return StandardScaler().fit_transform(X), y
 
-    return [((*standardised(load_iris), 3), 0.4312), ((*standardised(load_breast_cancer), 6), 1.1110)]
+    return [((*standardized(load_iris), 3), 0.4312), ((*standardized(load_breast_cancer), 6), 1.1110)]

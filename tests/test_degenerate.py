@@ -81,7 +81,7 @@ def test_null_space_lda_warns_that_classes_collapse(ratio):
         ratio(n_components=4).fit(X, y)
 
 
-def test_a_class_of_one_sample_is_its_own_centre(kind):
+def test_a_class_of_one_sample_is_its_own_center(kind):
     X, y = blobs(n=30, c=2)
     X, y = np.vstack([X, [20, 20, 20, 20, 20]]), np.append(y, 7)
     model = kind(n_components=2).fit(X, y)
@@ -122,7 +122,7 @@ def test_constant_columns_get_no_loading(kind):
     assert principal_angles(bare, frame(kind(1).fit(X, y))).max() < 1e-6
 
 
-def test_a_sample_at_the_centre(kind):
+def test_a_sample_at_the_center(kind):
     X, y = blobs()
     X = np.vstack([X - X.mean(axis=0), np.zeros((1, 5))])
     assert_sound(kind(n_components=1).fit(X, np.append(y, 0)), X)

@@ -16,7 +16,7 @@ def samples_of(X, y, weight=None):
 
 
 def row_space_basis(X):
-    """Orthonormal basis of the centred rows by a plain SVD, independent of the package."""
+    """Orthonormal basis of the centered rows by a plain SVD, independent of the package."""
     _, S, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
     return Vt[S > 1e-10 * S[0]].T
 

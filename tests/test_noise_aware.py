@@ -70,8 +70,8 @@ def test_clouds_without_a_sample_are_near_a_fit_without_it(load, weighted, setti
     found, held_out = fit(weight)
     some = np.arange(0, len(y), 5)
     refitted = np.array([fit(weight - np.eye(len(y))[j])[0].probabilities(X[j : j + 1])[0] for j in some])
-    error, optimism = np.abs(held_out[some] - refitted), np.abs(found.probabilities(X)[some] - refitted)
-    assert error.mean() < 0.5 * optimism.mean()
+    error, optimizm = np.abs(held_out[some] - refitted), np.abs(found.probabilities(X)[some] - refitted)
+    assert error.mean() < 0.5 * optimizm.mean()
     assert error.max() < 0.1
 
 

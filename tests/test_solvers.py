@@ -135,7 +135,7 @@ def tangent_of_length_one(W, rng):
 
 
 def slope(objective, point, xi, shift, step=1e-5):
-    """Derivative of J along a curve on the frames with velocity xi, centres moving with `shift`."""
+    """Derivative of J along a curve on the frames with velocity xi, centers moving with `shift`."""
     values = []
     for sign in (1, -1):
         W, R = np.linalg.qr(point.W + sign * step * xi)
@@ -151,7 +151,7 @@ def test_gradient_behind_the_stationarity_is_that_of_the_objective(loss, exponen
     X = rng.normal(size=(60, 7)) + 2 * rng.normal(size=(3, 7))[labels]
     objective = reweighted.Objective(make_samples(X, labels), loss, exponent)
     point = objective.start(frame(objective.samples, 2))
-    # Centres at their weighted means, so that the surrogate's gradient is the objective's in W.
+    # Centers at their weighted means, so that the surrogate's gradient is the objective's in W.
     for _ in range(200):
         point = objective.at(point.W, objective.surrogate(point).centers)
     AW = objective.apply(objective.surrogate(point), point.W) / objective.unit

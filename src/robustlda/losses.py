@@ -7,7 +7,7 @@ length t, φ(t) = ρ(√t), with its derivative as the weight of the reweighted 
 
 which is the one inequality the monotone descent of Algorithm 2 rests on. All members satisfy it, so all of
 them run in the same engine. Squared lengths arrive in units of the data's scale (the median squared length of
-the centred samples), so smoothing, caps and scales are pure numbers and nothing depends on units.
+the centered samples), so smoothing, caps and scales are pure numbers and nothing depends on units.
 
 The exponent q of N^q/g asks for more: (Σ φ(t_j))^q must be concave in (t_j). If φ = u^{p/2} with u concave in t
 that holds for q ≤ 2/p, since (Σ u_j^{p/2})^{2/p} is concave and rising in u; so up to q = 2 for `l12` and `capped`

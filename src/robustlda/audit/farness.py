@@ -1,7 +1,7 @@
 """How far a sample lies from its own class and from every class, as a probability.
 
 For a roughly elliptical class, the cube root of the squared distance d² is nearly normal (Wilson and Hilferty). Its
-centre and width are the median and the median absolute deviation over the samples whose labels are trusted, so neither
+center and width are the median and the median absolute deviation over the samples whose labels are trusted, so neither
 a wrong label nor an outlier sets the scale. Farness is the normal probability of being nearer: 0.5 for a typical
 sample, close to 1 for a far one. A sample that is far from its own class but not from another is probably mislabelled;
 one that is far from every class is an outlier, whatever its label (the class map of Raymaekers, Rousseeuw and Hubert,

@@ -32,7 +32,7 @@ class LabelAudit(BaseEstimator):
     estimator : RobustLDA, default=None
         The model that is fitted; it needs ``decision="noise_aware"``. ``RobustLDA()`` if None. Scale tables first.
     max_false_alarm : float, default=0.05
-        Share of right labels among the flagged ones that is put up with.
+        Share of right labels among the flagged ones that is tolerated.
     n_resamples : int, default=0
         Further fits with random weights of the samples, for small data: beliefs are averaged, half of the weight
         staying with the fit to the data as they are, and the noise rate's interval covers the fits. Ten are enough.
@@ -52,7 +52,7 @@ class LabelAudit(BaseEstimator):
     probability_wrong_ : ndarray of shape (n_samples,)
         Probability that the given label is wrong.
     farness_ : ndarray of shape (n_samples,)
-        Share of a class that is nearer to its centre than this sample is to that of its given class.
+        Share of a class that is nearer to its center than this sample is to that of its given class.
     farness_any_ : ndarray of shape (n_samples,)
         The same for the nearest class, and for what lies outside of the projection.
     outlyingness_ : ndarray of shape (n_samples,)

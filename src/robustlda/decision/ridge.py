@@ -52,7 +52,9 @@ class Regression:
         y = weight @ Y / total
         Y = Y - y
         B, squares = A.T @ (Y * weight[:, None]), A * A
-        mean = self._eigenvalues.mean() or 1.0
+        # Directions in which next to nothing varies, as rounding or jitter leaves them, are none of its members.
+        alive = self._eigenvalues > 1e-9 * self._eigenvalues.max()
+        mean = self._eigenvalues[alive].mean() if alive.any() else 1.0
         for penalty in PENALTIES:
             inverse = 1 / (self._eigenvalues + penalty * mean)
             leverage = self._one * (squares @ inverse + 1 / total)

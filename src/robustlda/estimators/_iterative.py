@@ -17,7 +17,7 @@ from robustlda.solvers.result import SolverResult
 
 
 class RatioProjection(DiscriminantProjection):
-    """Base of the estimators that minimise a ratio by iterating."""
+    """Base of the estimators that minimize a ratio by iterating."""
 
     tol: float
     max_iter: int

@@ -20,7 +20,7 @@ class SupervisedLPP(DiscriminantProjection):
     r"""Locality preserving projections with a graph inside the classes.
 
     Samples of one class are joined by edges :math:`S_{jk}`, samples of different classes are not; with
-    :math:`D = \operatorname{diag}(S\mathbf{1})` and :math:`L = D - S` the directions minimise
+    :math:`D = \operatorname{diag}(S\mathbf{1})` and :math:`L = D - S` the directions minimize
 
     .. math:: a^\top X^\top L X a / a^\top X^\top D X a.
 
@@ -36,9 +36,9 @@ class SupervisedLPP(DiscriminantProjection):
     ridge : float, default=1e-3
         Added to :math:`X^\top D X`, relative to its mean eigenvalue. Without it classes collapse to points, and
         directions are arbitrary among equals, as soon as there are as many features as samples.
-    decision : {"centroid", None}, default="centroid"
-        Rule that predicts in the projected space: robust class centres with one shared scatter, or none, which leaves
-        a pure transformer.
+    decision : {"centroid", "noise_aware", None}, default="centroid"
+        Rule that predicts: robust class centers with one shared scatter in the projected space; the committee of
+        :class:`RobustLDA`, which models wrong labels; or none, which leaves a pure transformer.
     priors : array-like of shape (n_classes,), default=None
         Class probabilities for the decision; the shares in the training data if None.
 
@@ -106,7 +106,7 @@ class DLE(DiscriminantProjection):
               B = \frac{S_w}{\operatorname{tr} S_w} + \frac{X^\top L X}{\operatorname{tr} X^\top L X}
                   + \varrho \frac{I}{r},
 
-    where :math:`L` is the Laplacian of the nearest-neighbour graph of the labelled samples with heat weights. Do not
+    where :math:`L` is the Laplacian of the nearest-neighbor graph of the labelled samples with heat weights. Do not
     quote its results as those of the published method.
 
     Parameters
@@ -114,12 +114,12 @@ class DLE(DiscriminantProjection):
     n_components : int, default=None
         Number of directions, at most ``n_classes - 1``, which is the default.
     n_neighbors : int, default=5
-        Neighbours a sample is joined to.
+        Neighbors a sample is joined to.
     ridge : float, default=1e-3
         Weight :math:`\varrho` of the identity, which keeps B invertible.
-    decision : {"centroid", None}, default="centroid"
-        Rule that predicts in the projected space: robust class centres with one shared scatter, or none, which leaves
-        a pure transformer.
+    decision : {"centroid", "noise_aware", None}, default="centroid"
+        Rule that predicts: robust class centers with one shared scatter in the projected space; the committee of
+        :class:`RobustLDA`, which models wrong labels; or none, which leaves a pure transformer.
     priors : array-like of shape (n_classes,), default=None
         Class probabilities for the decision; the shares in the training data if None.
 
@@ -165,7 +165,7 @@ class DLE(DiscriminantProjection):
         self.decision = decision
         self.priors = priors
 
-    # No sample weights: who is among the nearest neighbours does not depend on how much anybody counts.
+    # No sample weights: who is among the nearest neighbors does not depend on how much anybody counts.
     def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
         """Find the directions, and the class model in their space.
 

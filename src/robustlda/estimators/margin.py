@@ -15,16 +15,16 @@ class MMC(DiscriminantProjection):
 
     .. math:: \max_{W^\top W = I} \operatorname{tr}(W^\top (S_b - S_w) W).
 
-    No matrix is inverted, so more features than samples need no regularisation. The criterion depends on the size of
+    No matrix is inverted, so more features than samples need no regularization. The criterion depends on the size of
     the class differences, not only on their shape; where that matters, prefer :class:`TraceRatioLDA`.
 
     Parameters
     ----------
     n_components : int, default=None
         Dimension of the projection, below the rank of the data; ``n_classes - 1`` if None.
-    decision : {"centroid", None}, default="centroid"
-        Rule that predicts in the projected space: robust class centres with one shared scatter, or none, which leaves
-        a pure transformer.
+    decision : {"centroid", "noise_aware", None}, default="centroid"
+        Rule that predicts: robust class centers with one shared scatter in the projected space; the committee of
+        :class:`RobustLDA`, which models wrong labels; or none, which leaves a pure transformer.
     priors : array-like of shape (n_classes,), default=None
         Class probabilities for the decision; the shares in the training data if None.
 

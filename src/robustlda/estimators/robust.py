@@ -21,12 +21,12 @@ from robustlda.solvers.result import SolverResult
 class RobustLDA(RatioProjection):
     r"""Robust linear discriminant analysis by a ratio of :math:`\ell_{1,2}`-norms.
 
-    Finds the orthonormal projection :math:`W` and class centres :math:`\mu_i` that minimise
+    Finds the orthonormal projection :math:`W` and class centers :math:`\mu_i` that minimize
 
     .. math:: J(W, \mu) = \frac{\sum_j \|W^\top (x_j - \mu_{y_j})\|}
                                {\sum_j \|x_j\| - \sum_j \|x_j - W W^\top x_j\|}, \qquad W^\top W = I,
 
-    on centred samples. Lengths are not squared, so that a sample far from its class, an outlier or one with a
+    on centered samples. Lengths are not squared, so that a sample far from its class, an outlier or one with a
     wrong label, pulls less than in classical LDA. :math:`J` never rises from one iteration to the next. A drop-in
     for scikit-learn's ``LinearDiscriminantAnalysis``: transformer and classifier in one, for any number of
     components, also with more features than samples. Unlike that one it depends on the units of the features: scale
@@ -47,14 +47,14 @@ class RobustLDA(RatioProjection):
     init : {"trace_ratio", "pca", "random", "best"} or array of shape (n_components, n_features), default="pca"
         Where to start. Several basins exist. The principal axes owe nothing to the labels, right or wrong, lead to a
         lower J on most data, and classify better with a rule that averages over a class; trace-ratio LDA starts where
-        the given labels are separated best, which suits nearest neighbours on clean labels. "best" tries the three
+        the given labels are separated best, which suits nearest neighbors on clean labels. "best" tries the three
         named starts and keeps the lowest J.
     decision : {"noise_aware", "centroid", None}, default="noise_aware"
         Rule that predicts. "noise_aware" weighs clouds with latent true labels and a local rule in the projected
         space, and a linear rule on the features, by how well they predict labels of which some are wrong, and
-        estimates how many are; with more dimensions than a fifth of the samples, where a projection has learnt all
-        labels by heart, clouds and local rule work along principal axes instead. "centroid" has robust class centres
-        with one shared scatter, in the projected space alone. None leaves a pure transformer.
+        estimates how many are; with more dimensions than a fifth of the distinct samples, where a projection has
+        memorized all labels, clouds and local rule work along principal axes instead. "centroid" has robust class
+        centers with one shared scatter, in the projected space alone. None leaves a pure transformer.
     center : {"mean", "median"}, default="mean"
         The point from which lengths are measured; the (geometric) median withstands outliers.
     leverage : {"bounded", "free"}, default="bounded"
@@ -80,7 +80,7 @@ class RobustLDA(RatioProjection):
     center_ : ndarray of shape (n_features,)
         What `transform` subtracts.
     class_centers_ : ndarray of shape (n_classes, n_features)
-        Robust class centres.
+        Robust class centers.
     objective_path_ : ndarray
         J at the start and after every iteration; never rises.
     stationarity_ : float
@@ -93,6 +93,8 @@ class RobustLDA(RatioProjection):
         Class labels.
     priors_ : ndarray of shape (n_classes,)
         Class probabilities the decision uses; with "noise_aware" the estimated true ones, unless given.
+    rule_ : object
+        The fitted decision rule.
     noise_rate_ : float
         Estimated share of wrong labels in the training data. Only with ``decision="noise_aware"``, as the next two.
     transition_ : ndarray of shape (n_classes, n_classes)

@@ -17,7 +17,7 @@ class TraceRatioLDA(RatioProjection):
 
     .. math:: \max_{W^\top W = I} \operatorname{tr}(W^\top S_b W) / \operatorname{tr}(W^\top S_w W)
 
-    to the global optimum. Classical LDA maximises
+    to the global optimum. Classical LDA maximizes
     :math:`\operatorname{tr}((W^\top S_w W)^{-1} W^\top S_b W)`, has at most ``n_classes - 1`` components and lets one
     direction of near-zero within-class scatter dominate. Where labels or samples cannot be trusted, prefer
     :class:`RobustLDA`.
@@ -27,9 +27,9 @@ class TraceRatioLDA(RatioProjection):
     n_components : int, default=None
         Dimension of the projection, below the rank of the data; ``3 * n_classes`` if None, or where that exceeds the
         rank the whole space, of which the projection is then a rotation.
-    decision : {"centroid", None}, default="centroid"
-        Rule that predicts in the projected space: robust class centres with one shared scatter, or none, which
-        leaves a pure transformer.
+    decision : {"centroid", "noise_aware", None}, default="centroid"
+        Rule that predicts: robust class centers with one shared scatter in the projected space; the committee of
+        :class:`RobustLDA`, which models wrong labels; or none, which leaves a pure transformer.
     center : {"mean", "median"}, default="mean"
         The point from which total scatter is measured; the (geometric) median withstands outliers.
     priors : array-like of shape (n_classes,), default=None

@@ -34,7 +34,7 @@ def inner_folds(y: Array, folds: int = 3) -> StratifiedKFold:
 class TunedSVM(ClassifierMixin, BaseEstimator):
     """RBF SVM with C and γ from 10^-5 to 10^5, by cross-validation on the given training labels.
 
-    Of the 121 pairs, the 25 with even exponents up to ±4 are tried first, then the neighbours of the best; tuning uses
+    Of the 121 pairs, the 25 with even exponents up to ±4 are tried first, then the neighbors of the best; tuning uses
     at most `tuning_samples` samples, the final fit all of them.
     """
 
@@ -78,7 +78,7 @@ class RobustCovarianceLDA(ClassifierMixin, BaseEstimator):
     """LDA with robust location and scatter from the minimum covariance determinant, as in R's rrcov.
 
     Location and scatter are estimated in every class, and the scatters averaged. Where the smallest class has too few
-    samples for that, the classes are centred at their geometric medians and pooled for a single estimate. The data are
+    samples for that, the classes are centered at their geometric medians and pooled for a single estimate. The data are
     reduced to principal components first, at most one per five samples and `max_components`, because the estimate needs
     many samples per dimension.
     """

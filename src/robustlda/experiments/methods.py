@@ -1,6 +1,6 @@
 """The methods of a comparison; a new one is one more entry.
 
-Most are projections followed by 1-NN, as in the paper; others have a decision rule of their own. Colours are part of
+Most are projections followed by 1-NN, as in the paper; others have a decision rule of their own. Colors are part of
 the entry, so that a method looks the same in every figure: one hue per family of methods.
 """
 

@@ -82,7 +82,7 @@ def _shown_points(order: Array, finding: Array) -> Array:
 
 
 def _projection(audit: "LabelAudit") -> Array:
-    """Coordinates of every sample in the plane in which the class centres differ most, scaled to [0, 1]."""
+    """Coordinates of every sample in the plane in which the class centers differ most, scaled to [0, 1]."""
     P = np.asarray(audit.plane_, float)
     low, high = np.quantile(P, 0.005, axis=0), np.quantile(P, 0.995, axis=0)
     return np.clip((P - low) / np.maximum(high - low, 1e-300), -0.02, 1.02)

@@ -1,7 +1,7 @@
 """Graph-based discriminant projections: one generalized eigenproblem each.
 
 Supervised locality preserving projections join the samples of a class by edges S, with degrees D and L = D − S, and
-minimise aᵀXᵀLXa / aᵀXᵀDXa. Since L = D − S that is the largest β of
+minimize aᵀXᵀLXa / aᵀXᵀDXa. Since L = D − S that is the largest β of
 
     XᵀSX a = β XᵀDX a,   β between 0 and 1,
 
@@ -11,7 +11,7 @@ eigenvalue of XᵀDX, decides between directions of equal β, of which there are
 Discriminant Laplacian embedding joins the two spaces in one criterion. Its published formula could not be recovered;
 this is a reconstruction from its description, with L the Laplacian of a nearest-neighbor graph of all samples:
 
-    maximise  tr[(WᵀBW)⁻¹ WᵀS_bW],   B = S_w / tr S_w + XᵀLX / tr XᵀLX + ridge · I/r.
+    maximize  tr[(WᵀBW)⁻¹ WᵀS_bW],   B = S_w / tr S_w + XᵀLX / tr XᵀLX + ridge · I/r.
 
 Columns are scaled to aᵀXᵀDXa = 1 and aᵀBa = 1; they are not orthonormal.
 """
@@ -39,7 +39,7 @@ def solve_embedding(samples: Samples, n_components: int, n_neighbors: int, ridge
     smooth = neighbor_scatter(samples, n_neighbors)
     B = ridge * np.eye(samples.dim) / samples.dim
     for part in (Sw, smooth):
-        # Classes, or neighborhoods, that are single points have no scatter to normalise.
+        # Classes, or neighborhoods, that are single points have no scatter to normalize.
         B += part / np.trace(part) if np.trace(part) > 1e-12 * np.trace(St) else 0
     theta, W = eigen.largest_generalized((St - Sw) / np.trace(St), B, n_components, samples.plan.lanczos_dim)
     return _closed_form(samples, W, -float(theta.sum()))

@@ -1,10 +1,10 @@
 """Algorithm 1: the minimum of a ratio.
 
-    minimise  f(v) / g(v)   over v ∈ C,   g > 0 on C                                      (1)
+    minimize  f(v) / g(v)   over v ∈ C,   g > 0 on C                                      (1)
 
 Let h(λ) = min_v f(v) − λ g(v). It is concave and decreasing, and its root is the minimum of (1). Newton's step
-on h is the ratio attained by the current minimiser, because h'(λ) = −g(v): there is no step size, the ratio
-never rises, and near the root the error is squared at every step when the minimiser is unique. If the inner
+on h is the ratio attained by the current minimizer, because h'(λ) = −g(v): there is no step size, the ratio
+never rises, and near the root the error is squared at every step when the minimizer is unique. If the inner
 problem is solved only to stationarity, what is reached is a stationary point of (1).
 """
 
@@ -21,7 +21,7 @@ V = TypeVar("V")
 
 @dataclass(frozen=True)
 class RatioResult(Generic[V]):
-    """The minimiser `v`, the ratio there, the ratio after each step, and whether it stopped falling."""
+    """The minimizer `v`, the ratio there, the ratio after each step, and whether it stopped falling."""
 
     v: V
     ratio: float
@@ -38,14 +38,14 @@ def minimize_ratio(
     tol: float = 1e-12,
     max_iter: int = 100,
 ) -> RatioResult[V]:
-    r"""Minimise :math:`f(v)/g(v)` where :math:`f - \lambda g` is easy to minimise.
+    r"""Minimize :math:`f(v)/g(v)` where :math:`f - \lambda g` is easy to minimize.
 
     Parameters
     ----------
     f, g : callable
         Functions of `v`; `g` must be positive wherever it is evaluated.
     argmin : callable
-        ``argmin(ratio, v)`` returns a minimiser of ``f - ratio * g``; `v` is the current point, from which an
+        ``argmin(ratio, v)`` returns a minimizer of ``f - ratio * g``; `v` is the current point, from which an
         iterative inner solver may start.
     v0 : object
         Where to start; any feasible point.

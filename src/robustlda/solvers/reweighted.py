@@ -8,9 +8,9 @@ w_j = ω_j φ'(within length²) and D_j = ω_j φ'(residual length²). Concavity
 quadratics that touch at the current point; so does concavity of N^q in the squared lengths, which holds for q > 1 with
 some losses (`Loss.max_exponent`). Dinkelbach's argument then leaves
 
-    minimise tr(WᵀAW),   A = Σ_i Σ_{j∈i} w_j (x_j − m_i)(x_j − m_i)ᵀ − (λ/q) Σ_j D_j x_j x_jᵀ,   λ = N/g,
+    minimize tr(WᵀAW),   A = Σ_i Σ_{j∈i} w_j (x_j − m_i)(x_j − m_i)ᵀ − (λ/q) Σ_j D_j x_j x_jᵀ,   λ = N/g,
 
-where m_i is the w-weighted mean of class i, the optimal centre whatever W. Written as one signed Gram matrix with
+where m_i is the w-weighted mean of class i, the optimal center whatever W. Written as one signed Gram matrix with
 a correction of rank c, A = Σ_j (w_j − (λ/q)D_j) x_j x_jᵀ − Σ_i s_i m_i m_iᵀ. The m smallest eigenvectors of A are the
 next W, and J cannot rise. With φ(t) = t and q = 1 this is Algorithm 1 on trace ratio. The limit is stationary, not
 global; the rate is linear; the start decides the basin.
@@ -43,7 +43,7 @@ _NEAR = 10.0  # multiple of the tolerance below which plain steps settle whether
 
 @dataclass(frozen=True)
 class Point:
-    """A frame with its class centres and all that one pass over the data says about it."""
+    """A frame with its class centers and all that one pass over the data says about it."""
 
     W: Array
     centers: Array
@@ -75,7 +75,7 @@ class Surrogate:
     centers: Array
 
     def matrix(self, samples: Samples, *, single: bool = False) -> Array:
-        """A itself, on the samples it comes from, or in a subspace on coordinates of samples and centres in it."""
+        """A itself, on the samples it comes from, or in a subspace on coordinates of samples and centers in it."""
         A = samples.gram(self.w - self.pull, single=single)
         return _about_centers(A, self.totals, self.centers)
 

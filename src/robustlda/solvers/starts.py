@@ -16,8 +16,10 @@ def frame(
     rng: np.random.RandomState,
     inverse: Inverse | None = None,
 ) -> Array:
-    """A dim × m frame: `trace_ratio`, for which an inverse of the scatter may be at hand, `pca`, `random`, or the rows
-    of an array in feature space."""
+    """A dim × m frame: `trace_ratio`, for which an inverse of the scatter may be given, `pca`, `random`, or an array.
+
+    The rows of an array are directions in feature space.
+    """
     if not isinstance(start, str):
         return orthonormalize(samples.space.lower(start.T))
     if start == "trace_ratio":

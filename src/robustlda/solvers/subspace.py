@@ -1,7 +1,7 @@
 """Algorithm 2 for many dimensions: solve it in a small subspace, enlarge the subspace by the gradient, repeat.
 
 Let Q be an orthonormal basis of k directions, k a few times m. On frames W = QU the objective needs the coordinates
-XQ and the lengths ‖x_j‖ alone, so `reweighted.solve` minimises it inside the subspace at the cost of k dimensions
+XQ and the lengths ‖x_j‖ alone, so `reweighted.solve` minimizes it inside the subspace at the cost of k dimensions
 instead of d, exactly as it would in the whole space. At that point the surrogate's matrix A touches J, and
 
     R = (I − QQᵀ) A W
@@ -129,7 +129,7 @@ def _grow(
     inverse: Inverse | None,
     blocks: int,
 ) -> tuple[Array, Array]:
-    """Add one or two blocks of m directions to the subspace; the coordinates of frame and centres in it are returned.
+    """Add one or two blocks of m directions to the subspace; the coordinates of frame and centers in it are returned.
 
     One is T R. Two are R and T R, or, without T, R and A R: what a second step would find.
     """

@@ -1,8 +1,8 @@
 """Trace-ratio LDA: Algorithm 1 with an eigenproblem inside.
 
-    minimise  tr(WᵀS_wW) / tr(WᵀS_tW)   over W with WᵀW = I
+    minimize  tr(WᵀS_wW) / tr(WᵀS_tW)   over W with WᵀW = I
 
-This is maximising tr(WᵀS_bW)/tr(WᵀS_wW), since S_t = S_w + S_b. The inner problem, min tr(Wᵀ(S_w − λS_t)W), is
+This is maximizing tr(WᵀS_bW)/tr(WᵀS_wW), since S_t = S_w + S_b. The inner problem, min tr(Wᵀ(S_w − λS_t)W), is
 solved exactly by the eigenvectors of the m smallest eigenvalues, so the limit is the global optimum and the
 rate is quadratic when the eigenvalues m and m + 1 differ. Usually 4 to 8 eigenproblems; the scatters are
 formed once.

@@ -59,7 +59,7 @@ def _accuracy(rows: Sequence[protocol.Row]) -> list[Block]:
     blocks: list[Block] = [
         Heading("Accuracy against wrong labels"),
         Text(
-            "The paper does not say which labels 1-NN uses. It copies the nearest neighbour's label, wrong or not, "
+            "The paper does not say which labels 1-NN uses. It copies the nearest neighbor's label, wrong or not, "
             "whatever the projection, so with noisy labels (protocol A, above) 1-NN loses about as many points as "
             "labels are wrong. Protocol B shows the effect of the projection alone."
         ),
