@@ -10,8 +10,8 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-# Two workers on two cores: BLAS threads on top of them only get in each other's way.
-threadpool_limits(1)
+# Two workers on two cores: BLAS threads on top of them only get in each other's way, unless they are what is tested.
+threadpool_limits(int(os.environ.get("ROBUSTLDA_TEST_THREADS", "1")))
 
 DATA = Path(os.environ.get("ROBUSTLDA_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

@@ -9,12 +9,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from command import call
 from numpy.testing import assert_allclose, assert_array_equal
 from pyarrow import feather, parquet
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.metrics import average_precision_score
 from sklearn.preprocessing import StandardScaler
-from test_cli import call
 
 from robustlda import LabelAudit, RobustLDA
 from robustlda.audit import farness

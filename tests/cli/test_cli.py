@@ -7,19 +7,10 @@ import sys
 
 import pytest
 from click.testing import CliRunner
+from command import call
 from conftest import DATA
 
 from robustlda.cli import cli
-
-
-def call(*words, **settings):
-    return subprocess.run(
-        [sys.executable, "-m", "robustlda", *words],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        **{"env": {k: v for k, v in os.environ.items() if k != "ROBUSTLDA_DATA"}, **settings},
-    )
 
 
 def test_help_needs_no_heavy_import():

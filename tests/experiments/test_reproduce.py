@@ -11,15 +11,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command import call
 from conftest import opened
-from test_cli import call
 
 from robustlda.experiments import protocol, records
 from robustlda.experiments.paper import claims, convergence, schedule, toy
 from robustlda.experiments.paper.results import whole_folds
 from robustlda.report.document import Document, Heading, ReportTable, Text
 
-RESULTS = Path(__file__).parents[1] / "results"
+RESULTS = Path(__file__).parents[2] / "results"
 FILES = ("toy.csv", "comparison.csv", "convergence.csv")
 
 
