@@ -68,7 +68,7 @@ def densify() -> Iterator[Case]:
 
 
 def single_dim() -> Iterator[Case]:
-    for d in (75, 150, 300):
+    for d in (150, 500, 1000):
         X, y = table(2000, d)
         runs = fit(X, y, single_dim=NEVER), fit(X, y, single_dim=0)
         yield Case("single_dim", d, ("double precision", "single first"), runs, int(d >= Plan().single_dim))

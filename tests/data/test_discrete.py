@@ -96,3 +96,15 @@ def test_rows_of_which_most_are_copies(share):
     assert abs(audit.noise_rate_ - wrong.mean()) < 0.03
     assert (audit.flags() & wrong).sum() > 0.85 * wrong.sum()
     assert (audit.flags() & ~wrong).sum() <= 0.05 * audit.flags().sum()
+
+
+def test_copies_are_flagged_together_and_in_any_order():
+    rng = np.random.default_rng(0)
+    X, true = factors(rng, 300, 2, 3, 3)
+    given = flipped(rng, true, 3, 0.9)
+    for share in (0.02, 0.05, 0.2, 0.4):
+        flags = LabelAudit().fit(X, given).flags(share)
+        order = rng.permutation(300)
+        assert_array_equal(LabelAudit().fit(X[order], given[order]).flags(share), flags[order])
+        _, group = np.unique(np.column_stack([X, given]), axis=0, return_inverse=True)
+        assert all(len(set(flags[group == g])) == 1 for g in range(group.max() + 1))

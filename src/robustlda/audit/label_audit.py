@@ -131,6 +131,33 @@ class LabelAudit(BaseEstimator):
         self : object
         """
         model = RobustLDA() if self.estimator is None else clone(self.estimator)
+        self._check_parameters(model)
+        given = np.asarray(y)
+        if len(np.unique(given)) == len(given):
+            raise ValueError(
+                f"Each of the {len(given)} samples has a label of its own; an audit needs several samples of a class."
+            )
+        names = np.arange(len(given)) if ids is None else np.asarray(ids)
+        if len(names) != len(given):
+            raise ValueError(f"There are {len(names)} ids for {len(given)} samples; give one for each.")
+        beliefs = _beliefs(fit_decision(model, X, y))
+        rates: list[float] = []
+        if self.n_resamples:
+            resampled, rates = self._resampled(model, X, y)
+            beliefs = (beliefs + resampled) / 2
+        self.estimator_, self.classes_, self.given_, self.ids_ = model, model.classes_, given, names
+        self._frame_kind = _frame_kind(X)
+        labels = np.searchsorted(self.classes_, given)
+        self._judge_labels(beliefs, labels, rates)
+        self._measure_distances(X, labels)
+        self.rank_ = np.empty(len(given), int)
+        self.rank_[self._order()] = np.arange(1, len(given) + 1)
+        self.finding_ = np.full(len(given), "", dtype="<U11")
+        self.finding_[self.flags()] = "mislabelled"
+        self.finding_[self.outlyingness_ > OUTLYING] = "outlying"
+        return self
+
+    def _check_parameters(self, model: Any) -> None:
         if getattr(model, "decision", None) != "noise_aware":
             raise ValueError(
                 f"LabelAudit needs an estimator with decision='noise_aware', not {getattr(model, 'decision', model)!r}."
@@ -138,41 +165,18 @@ class LabelAudit(BaseEstimator):
         _check_share(self.max_false_alarm)
         if not (isinstance(self.n_resamples, Integral) and self.n_resamples >= 0):
             raise ValueError(f"n_resamples={self.n_resamples!r} must be a whole number of at least 0.")
-        if len(np.unique(np.asarray(y))) == len(y):
-            raise ValueError(
-                f"Each of the {len(y)} samples has a label of its own; an audit needs several samples of a class."
-            )
-        beliefs = _beliefs(fit_decision(model, X, y))
-        rates: list[float] = []
-        if self.n_resamples:
-            resampled, rates = self._resampled(model, X, y)
-            beliefs = (beliefs + resampled) / 2
-        self.estimator_, self.classes_ = model, model.classes_
-        self._frame_kind = _frame_kind(X)
-        self.given_ = np.asarray(y)
-        labels, n = np.searchsorted(self.classes_, self.given_), len(self.given_)
-        self.ids_ = np.arange(n) if ids is None else np.asarray(ids)
-        if len(self.ids_) != n:
-            raise ValueError(f"There are {len(self.ids_)} ids for {n} samples; give one for each.")
-        rows = np.arange(n)
+
+    def _judge_labels(self, beliefs: Array, labels: Array, rates: list[float]) -> None:
+        """How probable it is that each label is wrong, and how many are; `rates` are those of other fits."""
+        self.transition_ = self.estimator_.transition_
         # What the features say alone: beliefs hold the given label as well, and with few errors hardly doubt it.
-        self.suggested_ = self.classes_[(beliefs / model.transition_[:, labels].T).argmax(axis=1)]
-        self.probability_wrong_ = 1 - beliefs[rows, labels]
-        self.noise_rate_, self.transition_ = float(self.probability_wrong_.mean()), model.transition_
-        self.noise_interval_ = _interval(self.noise_rate_, self.probability_wrong_)
-        if rates:
-            error = 1.96 * float(np.std(rates, ddof=1)) if len(rates) > 1 else 0.0
-            low, high = self.noise_interval_
-            self.noise_interval_ = min(low, max(0.0, self.noise_rate_ - error)), max(high, self.noise_rate_ + error)
+        self.suggested_ = self.classes_[(beliefs / self.transition_[:, labels].T).argmax(axis=1)]
+        self.probability_wrong_ = 1 - beliefs[np.arange(len(labels)), labels]
+        self.noise_rate_ = rate = float(self.probability_wrong_.mean())
+        low, high = _interval(rate, self.probability_wrong_)
+        error = 1.96 * float(np.std(rates, ddof=1)) if len(rates) > 1 else 0.0
+        self.noise_interval_ = min(low, max(0.0, rate - error)), max(high, rate + error)
         self.confusion_ = np.array([beliefs[labels == k].sum(axis=0) for k in range(len(self.classes_))])
-        believed = self.probability_wrong_ < 0.5
-        self._measure_distances(X, labels, believed if believed.any() else ~believed)
-        self.rank_ = np.empty(n, int)
-        self.rank_[self._order()] = np.arange(1, n + 1)
-        self.finding_ = np.full(n, "", dtype="<U11")
-        self.finding_[self.flags()] = "mislabelled"
-        self.finding_[self.outlyingness_ > OUTLYING] = "outlying"
-        return self
 
     def _resampled(self, model: RobustLDA, X: Any, y: Any) -> tuple[Array, list[float]]:
         """Mean beliefs and noise rates of fits with exponential weights, the Bayesian form of drawing samples anew."""
@@ -184,7 +188,10 @@ class LabelAudit(BaseEstimator):
             rates.append(again.noise_rate_)
         return beliefs, rates
 
-    def _measure_distances(self, X: Any, labels: Array, believed: Array) -> None:
+    def _measure_distances(self, X: Any, labels: Array) -> None:
+        """How far samples are from their class and from every class, measured by those whose labels are believed."""
+        believed = self.probability_wrong_ < 0.5
+        believed = believed if believed.any() else ~believed
         found = _distances(self.estimator_, X)
         self.plane_ = found.plane
         own = found.squared[np.arange(len(labels)), labels]
@@ -217,8 +224,11 @@ class LabelAudit(BaseEstimator):
         share = self.max_false_alarm if max_false_alarm is None else max_false_alarm
         _check_share(share)
         order = self._order()
-        false_alarms = np.cumsum(1 - self.probability_wrong_[order]) / np.arange(1, len(order) + 1)
-        enough = np.flatnonzero(false_alarms <= share)
+        wrong = self.probability_wrong_[order]
+        false_alarms = np.cumsum(1 - wrong) / np.arange(1, len(order) + 1)
+        # Copies of a sample are flagged together or not at all.
+        last_of_copies = np.append(wrong[:-1] - wrong[1:] > 1e-9, True)
+        enough = np.flatnonzero((false_alarms <= share) & last_of_copies)
         flags = np.zeros(len(order), bool)
         if len(enough):
             flags[order[: enough[-1] + 1]] = True

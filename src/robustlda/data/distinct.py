@@ -12,8 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robustlda.data.samples import CenteredBlock, Samples, Weights
+from robustlda.data.centered import CenteredBlock
+from robustlda.data.samples import Samples
 from robustlda.data.store import Statistic
+from robustlda.data.weights import Weights
 from robustlda.linalg import Array, typical_square, weighted_median
 
 _SAME = 1e-8  # in units of the spread of a coordinate: farther apart than any rounding error, nearer than any two rows

@@ -6,7 +6,6 @@ must be exact, else as a term of rank one in every product.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,95 +13,13 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from robustlda.data import space as spaces
+from robustlda.data.centered import CenteredBlock
 from robustlda.data.dense import DenseStore
 from robustlda.data.space import UnreducedSpace, WorkingSpace
 from robustlda.data.store import Block, BlockReader, Statistic, Store, row_slices
+from robustlda.data.weights import Weights
 from robustlda.linalg import Array
 from robustlda.plan import Plan
-
-
-@dataclass(frozen=True)
-class Weights:
-    """What each sample counts.
-
-    `given` is the weight the user gave it, `one` what a single copy weighs where that stands for several, and `trust` a
-    factor for what it may contribute to a projection. A sample far from its class has little trust; its label counts
-    as much as any other.
-    """
-
-    given: Array
-    trust: Array
-    one: Array
-
-    @classmethod
-    def of(cls, given: Array, trust: Array | float = 1.0) -> "Weights":
-        """Whole numbers count copies; other weights say how much a single sample matters."""
-        counts = bool((given == np.rint(given)).all())
-        return cls(given, trust * np.ones(len(given)), np.minimum(given, 1) if counts else given)
-
-    @property
-    def trusted(self) -> Array:
-        return self.given * self.trust
-
-    @property
-    def one_trusted(self) -> Array:
-        return self.one * self.trust
-
-
-class CenteredBlock:
-    """Consecutive rows about a center."""
-
-    def __init__(self, block: Block, center: Array) -> None:
-        exact = block.centered(center)
-        self._block, self._center = (block, center) if exact is None else (exact, np.zeros_like(center))
-
-    @classmethod
-    def late(cls, block: Block, center: Array) -> "CenteredBlock":
-        """The same without a centered copy: products run at full speed, and what cancels in them is lost."""
-        self = cls.__new__(cls)
-        self._block, self._center = block, center
-        return self
-
-    def times(self, V: Array) -> Array:
-        Z = self._block.times(V)
-        if self._center.any():
-            Z -= (self._center @ V).astype(Z.dtype)
-        return Z
-
-    def combine(self, Z: Array) -> Array:
-        total = self._block.combine(Z).astype(float)
-        return total - np.outer(self._center, Z.sum(axis=0)) if self._center.any() else total
-
-    def class_sums(self, labels: Array, w: Array, n_classes: int) -> Array:
-        sums = self._block.class_sums(labels, w, n_classes)
-        if self._center.any():
-            sums -= np.outer(np.bincount(labels, w, n_classes), self._center)
-        return sums
-
-    def gram(self, s: Array, *, single: bool = False) -> Array:
-        return self._block.gram(s, self._center, single=single)
-
-    def squares(self) -> Array:
-        return self._block.squares(self._center)
-
-    def column_squares(self, s: Array) -> Array:
-        return self._block.column_squares(s, self._center)
-
-    def inner(self, other: "CenteredBlock") -> Array:
-        """Inner products with the rows of a block about the same center."""
-        products = self._block.inner(other._block).astype(float, copy=False)
-        if self._center.any():
-            center = self._center[:, None]
-            products -= self._block.times(center)
-            products -= other._block.times(center).T - float(self._center @ self._center)
-        return products
-
-    def rows(self) -> Array:
-        return self._block.rows() - self._center if self._center.any() else self._block.rows()
-
-    def compact(self) -> Any:
-        """The rows but for a shift that they share, sparse where they are."""
-        return self._block.compact()
 
 
 class Samples(BlockReader[CenteredBlock]):

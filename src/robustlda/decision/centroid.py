@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.stats import chi2
 
-from robustlda.data.samples import CenteredBlock
+from robustlda.data.centered import CenteredBlock
 from robustlda.decision.rule import FittedDecision, Training
 from robustlda.linalg import Array, weighted_median, weighted_medians
 

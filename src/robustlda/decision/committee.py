@@ -27,7 +27,7 @@ import numpy as np
 from scipy.special import softmax
 
 from robustlda.data import Samples, distinct
-from robustlda.data.samples import CenteredBlock
+from robustlda.data.centered import CenteredBlock
 from robustlda.data.store import row_slices
 from robustlda.decision import clouds, ridge
 from robustlda.decision.clouds import Clouds, CloudSettings

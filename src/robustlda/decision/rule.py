@@ -10,7 +10,8 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from robustlda.data.samples import CenteredBlock, Samples
+from robustlda.data.centered import CenteredBlock
+from robustlda.data.samples import Samples
 from robustlda.data.store import Store, row_slices
 from robustlda.decision.label_noise import LabelNoise
 from robustlda.linalg import Array

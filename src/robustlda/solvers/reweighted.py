@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robustlda.data import Samples
-from robustlda.data.samples import CenteredBlock
+from robustlda.data.centered import CenteredBlock
 from robustlda.data.store import Statistic
 from robustlda.linalg import Array, weighted_median
 from robustlda.losses import Loss
