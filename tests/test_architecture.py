@@ -92,12 +92,20 @@ class NearestMean:
 
     @classmethod
     def fit(cls, training):
-        totals, sums = training.samples.class_sums(training.samples.weight)
-        means = training.samples.space.lift((sums / totals[:, None]).T).T @ training.components.T
+        Z, labels = training.samples.project_features(training.components.T), training.samples.labels
+        means = np.array([Z[labels == k].mean(axis=0) for k in range(training.samples.n_classes)])
         return FittedDecision(cls(training.components, means))
 
     def scores(self, rows):
-        return -((rows.times(self.axes.T)[:, None] - self.means) ** 2).sum(axis=2)
+        return -0.5 * ((rows.times(self.axes.T)[:, None] - self.means) ** 2).sum(axis=2)
+
+
+class Forgetful(NearestMean):
+    """The same, returned without what it has to be wrapped in."""
+
+    @classmethod
+    def fit(cls, training):
+        return super().fit(training).rule
 
 
 def test_a_new_rule_is_one_class_and_one_line(monkeypatch):
@@ -106,5 +114,8 @@ def test_a_new_rule_is_one_class_and_one_line(monkeypatch):
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     for kind in (RobustLDA, MMC):
         assert kind(decision="nearest_mean").fit(X, y).score(X, y) > 0.95
-    with pytest.raises(ValueError, match="decision='nearest' must be one of 'noise_aware', 'centroid', 'nearest_mean'"):
+    monkeypatch.setitem(RULES, "forgetful", Forgetful)
+    with pytest.raises(TypeError, match="decision='forgetful' was fitted to a Forgetful, not a FittedDecision"):
+        RobustLDA(decision="forgetful").fit(X, y)
+    with pytest.raises(ValueError, match=r"decision='nearest' must be one of .*'nearest_mean'"):
         RobustLDA(decision="nearest").fit(X, y)

@@ -8,7 +8,7 @@ from scipy.sparse import coo_array, csr_array
 from robustlda.data.centered import CenteredBlock
 from robustlda.data.dense import DenseBlock, DenseStore
 from robustlda.data.sparse import SparseBlock, SparseStore, canonical
-from robustlda.data.store import Rows, as_store, is_sparse, is_stored_elsewhere
+from robustlda.data.store import Rows, as_store, is_read_in_blocks, is_sparse
 from robustlda.data.weights import Weights
 
 N, D, C = 30, 6, 3
@@ -131,7 +131,7 @@ def test_stores_hand_out_rows(kind):
     _, X = made(kind)
     store = as_store(csr_array(X) if kind == "sparse" else X)
     assert isinstance(store, SparseStore if kind == "sparse" else DenseStore)
-    assert (store.shape, store.dtype, store.sparse, store.resident) == ((N, D), float, kind == "sparse", True)
+    assert (store.shape, store.dtype, store.sparse, store.in_memory) == ((N, D), float, kind == "sparse", True)
     assert_array_equal(store.block(slice(3, 7)).rows(), X[3:7])
     assert_array_equal(store.block(slice(0, N)).rows(), X)
     assert_array_equal(store.take(np.array([5, 2])).block(slice(0, 2)).rows(), X[[5, 2]])
@@ -140,10 +140,10 @@ def test_stores_hand_out_rows(kind):
 
 def test_what_must_not_become_an_array_is_recognized(tmp_path):
     np.save(tmp_path / "X.npy", np.eye(3))
-    assert is_stored_elsewhere(np.load(tmp_path / "X.npy", mmap_mode="r"))
-    assert is_stored_elsewhere(as_store(np.eye(3)))
-    assert not is_stored_elsewhere(np.eye(3))
-    assert not is_stored_elsewhere([[1.0]])
+    assert is_read_in_blocks(np.load(tmp_path / "X.npy", mmap_mode="r"))
+    assert is_read_in_blocks(as_store(np.eye(3)))
+    assert not is_read_in_blocks(np.eye(3))
+    assert not is_read_in_blocks([[1.0]])
     assert is_sparse(csr_array(np.eye(3)))
     assert is_sparse(as_store(csr_array(np.eye(3))))
     assert not is_sparse(np.eye(3))

@@ -5,9 +5,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import SPARSE, make_samples
 from scipy.sparse import csc_array, csr_array, csr_matrix
+from sklearn.datasets import load_digits
 
+from robustlda import LabelAudit, RobustLDA
 from robustlda.data import Weights, as_samples, as_store, distinct
 from robustlda.data.centering import geometric_median, leverage_weights, mean
+from robustlda.data.dense import DenseBlock, DenseStore
 from robustlda.data.store import Rows, pairwise_sum, row_slices
 from robustlda.plan import Plan
 
@@ -255,7 +258,7 @@ def test_the_same_samples_are_chosen_however_they_are_stored():
 class RowsInALog:
     """A toy store: rows of whole numbers in a text file, one line each."""
 
-    sparse = resident = False
+    sparse = in_memory = False
     dtype = np.dtype(float)
 
     def __init__(self, path):
@@ -263,21 +266,13 @@ class RowsInALog:
         self.shape = len(path.read_text().splitlines()), len(path.read_text().split("\n", 1)[0].split())
 
     def block(self, rows):
-        from robustlda.data.dense import DenseBlock
-
         return DenseBlock(np.array([line.split() for line in self._path.read_text().splitlines()[rows]], float))
 
     def take(self, index):
-        from robustlda.data.dense import DenseStore
-
         return DenseStore(self.block(slice(0, self.shape[0])).rows()[index])
 
 
 def test_a_new_store_is_one_small_class(tmp_path):
-    from sklearn.datasets import load_digits
-
-    from robustlda import LabelAudit, RobustLDA
-
     X, y = load_digits(return_X_y=True)
     X, y = X[:400], y[:400]
     path = tmp_path / "rows.txt"
@@ -293,8 +288,6 @@ def test_a_new_store_is_one_small_class(tmp_path):
 
 
 def test_rows_of_a_store_are_checked(tmp_path):
-    from robustlda import RobustLDA
-
     X = np.random.default_rng(0).normal(size=(60, 3))
     X[40, 1] = np.nan
     np.save(tmp_path / "X.npy", X)
@@ -326,3 +319,34 @@ def test_as_samples_measures_from_the_point_it_is_given():
     X = np.random.default_rng(0).normal(size=(20, 3))
     samples = as_samples(as_store(X), np.arange(20) % 2, Weights.of(np.ones(20)), np.array([1.0, 0, 0]), 2)
     assert_allclose(samples.squared_norms, np.sum((X - [1.0, 0, 0]) ** 2, axis=1))
+
+
+class Promises:
+    """A store whose blocks are not what it says."""
+
+    sparse = in_memory = False
+
+    def __init__(self, X, dtype=float, lost=0):
+        self._X, self._lost, self.shape, self.dtype = X, lost, X.shape, np.dtype(dtype)
+
+    def block(self, rows):
+        return DenseBlock(self._X[rows.start : rows.stop - self._lost])
+
+    def take(self, index):
+        return DenseStore(self._X[index])
+
+
+def test_a_store_that_does_not_keep_its_promises_is_told_so():
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
+    RobustLDA().fit(Promises(X), y)
+    with pytest.raises(ValueError, match=r"Rows 0 to 59 of Promises came as a block of shape \(59, 3\)"):
+        RobustLDA().fit(Promises(X, lost=1), y)
+    with pytest.raises(ValueError, match="of type float64 or float32 and that of the store, int64"):
+        RobustLDA().fit(Promises(X.astype(int), dtype=int), y)
+    with pytest.raises(ValueError, match=r"type float64; .* and that of the store, float32"):
+        RobustLDA().fit(Promises(X, dtype=np.float32), y)
+    store = Promises(X)
+    del store.dtype
+    with pytest.raises(TypeError, match="Promises has no dtype; a store needs shape, dtype, sparse"):
+        RobustLDA().fit(store, y)
+    assert RobustLDA().estimate_memory(Promises(X), y) == RobustLDA().estimate_memory(X, y)

@@ -205,7 +205,7 @@ BAD = {
     "exponent of loss": (
         {"exponent": 1.5, "loss": "welsch"},
         {},
-        "exponent=1.5 must lie between 1 and 1 with loss",
+        "exponent=1.5 must be 1 with loss=.*For exponents up to 2 use loss='l12'",
     ),
     "init": ({"init": "zeros"}, {}, "init='zeros' must be one of 'trace_ratio'"),
     "n_components type": ({"n_components": True}, {}, "n_components=True must be a whole number"),

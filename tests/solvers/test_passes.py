@@ -15,7 +15,7 @@ from robustlda.solvers.reweighted import Objective
 class CountingStore:
     """Rows that have to be fetched, and how many of them were."""
 
-    sparse = resident = False
+    sparse = in_memory = False
 
     def __init__(self, X):
         self._X, self.shape, self.dtype, self.read = X, X.shape, X.dtype, 0

@@ -11,7 +11,7 @@ from robustlda.linalg import Array
 class MappedStore:
     """A memory-mapped array of any number type; only the blocks in use are in memory."""
 
-    resident, sparse = False, False
+    in_memory, sparse = False, False
 
     def __init__(self, X: np.memmap[Any, Any]) -> None:
         self._X = X

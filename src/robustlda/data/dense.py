@@ -10,7 +10,7 @@ from robustlda.linalg import Array, class_indicator
 class DenseStore:
     """An array in memory."""
 
-    resident, sparse = True, False
+    in_memory, sparse = True, False
 
     def __init__(self, X: Array) -> None:
         self._X = X

@@ -27,7 +27,8 @@ class Samples(BlockReader[CenteredBlock]):
 
     W is a dim × m frame, M a matrix of c class centers in the rows, s and w one number for each sample. Vectors and
     matrices handed out are in working coordinates. `frame` takes them to the coordinates of the stored rows, where
-    those are others. `weight` is what a sample counts in all of them.
+    those are others. `weight` is what a sample counts in all of
+    them, trust included.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class Samples(BlockReader[CenteredBlock]):
         The passes then run at the speed of a product, without a centered copy of every block. What cancels in the
         difference must be far below the tolerance of any solver: 12 digits stay, 5 in single precision.
         """
-        if self._one_block and self.store.resident:
+        if self._one_block and self.store.in_memory:
             return False
         center, eps = self._center.astype(float), np.finfo(self.store.dtype).eps
         return bool(center @ center <= eps**-0.23 * self.squared_norms.mean())
@@ -89,7 +90,7 @@ class Samples(BlockReader[CenteredBlock]):
 
     def blocks(self) -> Iterator[tuple[slice, CenteredBlock]]:
         """The rows, block by block; one block that is in memory anyway is centered once."""
-        if self._one_block and self.store.resident:
+        if self._one_block and self.store.in_memory:
             yield slice(0, self.n_samples), self._whole
             return
         for rows in row_slices(self.n_samples, self._step):

@@ -15,7 +15,7 @@ from robustlda.linalg import Array, class_indicator
 class SparseStore:
     """A sparse matrix of any format, read as rows; the matrix that was given is never written to."""
 
-    resident, sparse = True, True
+    in_memory, sparse = True, True
 
     def __init__(self, X: Any) -> None:
         self._X = canonical(X)

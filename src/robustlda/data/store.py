@@ -4,12 +4,13 @@ A `Store` hands out blocks of consecutive rows. A statistic is a pure function o
 whose small results are added up in a fixed pairwise order: the sum depends on where the blocks begin, which shape and
 `Plan` decide, and not on how the rows are stored or on who computed which block first.
 
-A new kind of storage is a class with `shape`, `dtype`, `sparse`, `resident`, `block` and `take`; its blocks may be
-those of `dense` or `sparse`. Objects of it can be given to `fit` as they are; a line in `as_store` makes one of
-something else.
+A new kind of storage is a class with `shape`, `dtype`, `sparse`, `in_memory`, `block` and `take`; its blocks may be
+those of `dense` or `sparse`. Pass instances to `fit` and `predict` directly; a line in `KINDS` makes one of something
+else.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 import numpy as np
@@ -76,7 +77,11 @@ class Block(Protocol):
 
 
 class Store(Protocol):
-    """Rows that can be had block by block."""
+    """Rows that can be had block by block.
+
+    `dtype` is float64 or float32, and so are the blocks. The ends of a slice given to `block` are whole numbers within
+    the rows; an index given to `take` may be in any order. Blocks are never written to.
+    """
 
     @property
     def shape(self) -> tuple[int, int]: ...
@@ -88,7 +93,7 @@ class Store(Protocol):
         ...
 
     @property
-    def resident(self) -> bool:
+    def in_memory(self) -> bool:
         """Whether the rows are in memory, so that another pass over them costs no reading."""
         ...
 
@@ -101,30 +106,66 @@ class Store(Protocol):
         ...
 
 
-def as_store(X: Any) -> Store:
-    """The store that suits how the data are stored; the only place that asks."""
-    from robustlda.data.chunked import MappedStore
-    from robustlda.data.dense import DenseStore
+@dataclass(frozen=True)
+class Kind:
+    """A kind of data: how it is recognized, and the store that reads it.
+
+    With `own_form`, the data are not given to scikit-learn, which would turn them into an array.
+    """
+
+    recognizes: Callable[[Any], bool]
+    build: Callable[[Any], "Store"]
+    own_form: bool = False
+
+
+def _sparse(X: Any) -> Store:
     from robustlda.data.sparse import SparseStore
 
-    if issparse(X):
-        return SparseStore(X)
-    if isinstance(X, np.memmap):
-        return MappedStore(X)
-    if isinstance(X, np.ndarray):
-        return DenseStore(X)
-    if _is_store(X):
-        return cast(Store, X)
-    raise TypeError(f"X is of type {type(X).__name__}, which robustlda does not know how to read rows from.")
+    return SparseStore(X)
 
 
-def is_stored_elsewhere(X: Any) -> bool:
-    """Whether X is not in memory, or is a store already, and must not be turned into an array."""
-    return isinstance(X, np.memmap) or (not isinstance(X, np.ndarray) and _is_store(X))
+def _mapped(X: Any) -> Store:
+    from robustlda.data.chunked import MappedStore
+
+    return MappedStore(X)
+
+
+def _dense(X: Any) -> Store:
+    from robustlda.data.dense import DenseStore
+
+    return DenseStore(X)
+
+
+_NEEDED = ("shape", "dtype", "sparse", "in_memory", "block", "take")
 
 
 def _is_store(X: Any) -> bool:
-    return all(hasattr(X, name) for name in ("shape", "dtype", "sparse", "resident", "block", "take"))
+    missing = [name for name in _NEEDED if not hasattr(X, name)]
+    if missing and hasattr(X, "block") and hasattr(X, "shape"):
+        raise TypeError(f"{type(X).__name__} has no {' and no '.join(missing)}; a store needs {', '.join(_NEEDED)}.")
+    return not missing
+
+
+KINDS = (
+    Kind(issparse, _sparse),
+    Kind(lambda X: isinstance(X, np.memmap), _mapped, own_form=True),
+    Kind(lambda X: isinstance(X, np.ndarray), _dense),
+    Kind(_is_store, lambda X: cast(Store, X), own_form=True),
+)
+"""Every kind of data that rows can be read from; the only place that asks how data are stored."""
+
+
+def as_store(X: Any) -> Store:
+    """The store that suits how the data are stored."""
+    for kind in KINDS:
+        if kind.recognizes(X):
+            return kind.build(X)
+    raise TypeError(f"X is of type {type(X).__name__}, which robustlda does not know how to read rows from.")
+
+
+def is_read_in_blocks(X: Any) -> bool:
+    """Whether X stays in a form of its own, in memory or not, and must not be turned into an array."""
+    return next((kind.own_form for kind in KINDS if kind.recognizes(X)), False)
 
 
 def is_sparse(X: Any) -> bool:

@@ -56,7 +56,8 @@ class CentroidRule:
         samples, axes = training.samples, training.components
         Z = samples.project_features(axes.T)
         ellipses = fit_ellipses(Z, samples.labels, samples.weight, samples.n_classes)
-        shares = np.bincount(samples.labels, samples.weight, samples.n_classes) / samples.weight.sum()
+        # A far sample says little about the shape of its class, and as much as any other about its share.
+        shares = np.bincount(samples.labels, samples.weights.given, samples.n_classes) / samples.weights.given.sum()
         return FittedDecision(cls(axes, ellipses, shares if training.priors is None else training.priors))
 
     def scores(self, rows: CenteredBlock) -> Array:

@@ -1,8 +1,9 @@
 """What a decision is: a rule that scores rows, and what fitting it found out about the labels.
 
 A new rule is a class with a class method `fit`, a method `scores` and an attribute `priors`, and a line in `RULES` of
-the package. It learns from `Training`, through products of the samples or from their coordinates in a few directions,
-and predicts for blocks of rows, so neither has to know how the rows are stored.
+the package. It learns from `Training` and predicts for blocks of rows, so neither has to know how the rows are stored.
+Coordinates of all samples in the projection are `training.samples.project_features(training.components.T)`, those of
+rows to predict `rows.times(components.T)`; `CentroidRule` shows both.
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,9 @@ from robustlda.plan import Plan
 class Training:
     """What a rule may learn from: samples, the projection that was found (directions in rows), and priors if given.
 
-    `store` has the same rows in feature space about `center`, as predictions will see them.
+    A rule uses the priors where they are given. `samples.weight` includes the trust in a sample, for what describes the
+    shape of a class; its share is a matter of `samples.weights.given`. `store` has the same rows in feature space about
+    `center`, as predictions will see them: for a rule that predicts for training samples too.
     """
 
     samples: Samples

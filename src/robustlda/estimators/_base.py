@@ -67,10 +67,10 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, memory-mapped array} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, memory-mapped array, store} of shape (n_samples, n_features)
             Training samples: an array, a DataFrame of any kind, a sparse matrix, which is not made dense unless that
-            takes less than 32 MB, or a memory-mapped array, which is read block by block. How they are stored does
-            not change the answer.
+            takes less than 32 MB, or a memory-mapped array or another `robustlda.data.Store`, which are read block by
+            block. How they are stored does not change the answer.
         y : array-like of shape (n_samples,)
             Class labels of any type, right or wrong.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -150,7 +150,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, memory-mapped array} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, memory-mapped array, store} of shape (n_samples, n_features)
             Samples.
 
         Returns
@@ -218,5 +218,7 @@ def fit_decision(model: DiscriminantProjection, X: Any, y: Any, sample_weight: A
     if model.decision is None:
         return None
     decision = RULES[model.decision].fit(Training(samples, model.components_, store, center, priors))
+    if not isinstance(decision, FittedDecision):
+        raise TypeError(f"decision={model.decision!r} was fitted to a {type(decision).__name__}, not a FittedDecision.")
     model._keep_decision(decision)
     return decision

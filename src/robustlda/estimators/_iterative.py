@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from robustlda.data import Samples, Store
-from robustlda.data.store import is_sparse
+from robustlda.data.store import as_store, is_read_in_blocks, is_sparse
 from robustlda.estimators import _validation as validation
 from robustlda.estimators._base import DiscriminantProjection
 from robustlda.linalg import Array
@@ -45,7 +45,7 @@ class RatioProjection(DiscriminantProjection):
         -------
         n_bytes : int
         """
-        n, d = X.shape
+        n, d = (as_store(X) if is_read_in_blocks(X) else X).shape
         classes = 10 if y is None else len(np.unique(np.asarray(y)))
         m = self.n_components or min(self._default_components(classes), n - 1, d)
         sparse = is_sparse(X) and not self.plan.densifies(n, d)

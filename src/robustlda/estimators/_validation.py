@@ -10,30 +10,31 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from robustlda.data.store import Store, as_store, is_stored_elsewhere, row_slices
+from robustlda.data.store import Block, Store, as_store, is_read_in_blocks, row_slices
 from robustlda.linalg import Array
 from robustlda.plan import Plan
 
 _DTYPES = (np.float64, np.float32)
 
 
-def validated_store(estimator: BaseEstimator, X: Any, plan: Plan, *, reset: bool = False) -> Store:
-    """The rows of X, checked; `reset` where an estimator meets its features for the first time."""
-    if not is_stored_elsewhere(X):
-        return as_store(validate_data(estimator, X, accept_sparse="csr", dtype=_DTYPES, reset=reset))
+def validated_store(estimator: BaseEstimator, X: Any, plan: Plan) -> Store:
+    """Rows that a fitted estimator is asked about, checked."""
+    if not is_read_in_blocks(X):
+        return as_store(validate_data(estimator, X, accept_sparse="csr", dtype=_DTYPES, reset=False))
     store = as_store(X)
-    _check_features(estimator, store.shape[1], reset)
+    _check_features(estimator, store.shape[1], reset=False)
     _peak(store, plan)
     return store
 
 
 def validated_training(estimator: BaseEstimator, X: Any, y: Any, plan: Plan) -> tuple[Store, Array]:
-    """Rows and labels that belong together."""
-    if not is_stored_elsewhere(X):
+    """Rows and labels that belong together, checked."""
+    if not is_read_in_blocks(X):
         X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=_DTYPES, ensure_min_samples=2)
         store = as_store(X)
     else:
-        store, y = validated_store(estimator, X, plan, reset=True), column_or_1d(y)
+        store, y = as_store(X), column_or_1d(y)
+        _check_features(estimator, store.shape[1], reset=True)
         if len(y) != store.shape[0]:
             raise ValueError(f"X has {store.shape[0]} rows, but y has {len(y)} labels: give one for each row.")
     check_classification_targets(y)
@@ -53,13 +54,24 @@ def _check_features(estimator: BaseEstimator, d: int, reset: bool) -> None:
 
 
 def _peak(store: Store, plan: Plan) -> float:
-    """The largest size of a number, block by block; a ValueError if one is not finite."""
+    """The largest size of a number, block by block; a ValueError if one is not finite, or a block not as promised."""
     peak = 0.0
     for rows in row_slices(store.shape[0], plan.block_rows(store.shape[1])):
-        peak = float(np.maximum(peak, store.block(rows).peak()))  # which NaN does not pass by
+        block = store.block(rows)
+        _check_block(store, block, rows)
+        peak = float(np.maximum(peak, block.peak()))  # which NaN does not pass by
         if not np.isfinite(peak):
             raise ValueError(f"Rows {rows.start} to {rows.stop - 1} of X contain NaN or infinity; impute or drop them.")
     return peak
+
+
+def _check_block(store: Store, block: Block, rows: slice) -> None:
+    found, promised = block.compact().shape, (rows.stop - rows.start, store.shape[1])
+    if found != promised or block.dtype != store.dtype or store.dtype not in _DTYPES:
+        raise ValueError(
+            f"Rows {rows.start} to {rows.stop - 1} of {type(store).__name__} came as a block of shape {found} and type "
+            f"{block.dtype}; {promised} was expected, of type float64 or float32 and that of the store, {store.dtype}."
+        )
 
 
 def check_size(store: Store, plan: Plan) -> None:

@@ -156,9 +156,10 @@ class RobustLDA(RatioProjection):
         super()._check_parameters()
         most = min(2.0, losses.resolve(self.loss).max_exponent)
         if not (isinstance(self.exponent, Real) and 1 <= self.exponent <= most):
+            bound = f"lie between 1 and {most:g}" if most > 1 else "be 1"
+            other = "" if most > 1 else " For exponents up to 2 use loss='l12' or 'capped'."
             raise ValueError(
-                f"exponent={self.exponent!r} must lie between 1 and {most:g} with loss={self.loss!r}; "
-                "beyond, J may rise."
+                f"exponent={self.exponent!r} must {bound} with loss={self.loss!r}; with a larger one J may rise.{other}"
             )
         validation.check_choice("leverage", self.leverage, ("bounded", "free"))
         validation.check_choice("solver", self.solver, ("auto", "plain"))

@@ -262,7 +262,7 @@ def _weighted_means(totals: Array, sums: Array, point: Point) -> Array:
 def _step(objective: Objective, here: Point, lengths: tuple[Array, Array] | None, single: bool) -> Point:
     A, centers = objective.quadratic(here, lengths, single=single)
     # After a plain step another one is likely; after a longer one what it would need is not known yet.
-    fetched = lengths is None and not objective.samples.store.resident
+    fetched = lengths is None and not objective.samples.store.in_memory
     return objective.at(eigen.smallest(A, here.W.shape[1]), centers, with_moments=fetched)
 
 
