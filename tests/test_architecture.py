@@ -84,6 +84,41 @@ def test_only_the_store_asks_how_data_are_stored():
     assert [p.relative_to(PACKAGE).as_posix() for p in asking] == ["data/store.py", "datasets/arrays.py"]
 
 
+def private_names_of_others(path):
+    """Names with an underscore that a module uses and does not define."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = list(ast.walk(tree))
+    own = {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    own |= {n.attr for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
+    own |= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
+            inherited = ast.unparse(node.value) in ("self", "cls", "super()")
+            if node.attr not in own and not inherited:
+                yield ast.unparse(node)
+        elif isinstance(node, ast.ImportFrom) and str(node.module).startswith("robustlda"):
+            folder = ".".join(("robustlda", *path.relative_to(PACKAGE).parent.parts)) if PACKAGE in path.parents else ""
+            names = [node.module.rsplit(".", 1)[-1], *(alias.name for alias in node.names)]
+            hidden = [name for name in names if name.startswith("_") and not name.startswith("__")]
+            if hidden and not node.module.startswith(folder + ".") and node.module != folder:
+                yield f"{node.module}.{hidden[0]}"
+
+
+def test_private_names_stay_where_they_are():
+    found = {p.relative_to(PACKAGE).as_posix(): list(private_names_of_others(p)) for p in PACKAGE.rglob("*.py")}
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+def test_a_private_name_of_another_module_is_seen(tmp_path):
+    path = tmp_path / "page.py"
+    path.write_text("from robustlda.estimators._base import x\nfrom robustlda.linalg import _y\nprint(audit._plane)\n")
+    assert list(private_names_of_others(path)) == [
+        "robustlda.estimators._base._base",
+        "robustlda.linalg._y",
+        "audit._plane",
+    ]
+
+
 class NearestMean:
     """A toy rule: the class with the nearest mean in the projection."""
 

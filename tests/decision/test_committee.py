@@ -15,7 +15,7 @@ from robustlda.datasets.contaminate import flip_into_next_class, flip_labels, gr
 from robustlda.decision import clouds as cloud_rule
 from robustlda.decision import committee, ridge
 from robustlda.decision import label_noise as noise
-from robustlda.estimators._base import fit_decision
+from robustlda.estimators import fit_decision
 from robustlda.linalg import principal_angles, typical_square, weighted_medians
 from robustlda.plan import Plan
 

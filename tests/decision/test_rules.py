@@ -13,7 +13,7 @@ from robustlda.data.centered import CenteredBlock
 from robustlda.datasets.contaminate import flip_labels, gross_rows
 from robustlda.decision import RULES
 from robustlda.decision.rule import Distances, centered_blocks, score_rows
-from robustlda.estimators._base import fit_decision
+from robustlda.estimators import fit_decision
 from robustlda.plan import Plan
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from robustlda.audit import farness
 from robustlda.decision.rule import Distances, FittedDecision, Measuring, centered_blocks
-from robustlda.estimators._base import fit_decision
+from robustlda.estimators import fit_decision
 from robustlda.estimators.robust import RobustLDA
 from robustlda.linalg import Array
 

@@ -16,7 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 from robustlda.data import Samples
-from robustlda.estimators._base import DiscriminantProjection
+from robustlda.estimators import DiscriminantProjection
 from robustlda.estimators.laplacian import DLE, SupervisedLPP
 from robustlda.estimators.margin import MMC
 from robustlda.estimators.robust import RobustLDA
