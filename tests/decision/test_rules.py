@@ -64,6 +64,8 @@ def test_blocks_are_read_when_they_are_asked_for(wine):
     blocks = centered_blocks(as_store(X), X.mean(axis=0), Plan(predict_rows=100))
     assert [block.rows for block in blocks] == [slice(0, 100), slice(100, 178)]
     assert_allclose(blocks[1].read().rows(), X[100:] - X.mean(axis=0))
+    small = centered_blocks(as_store(X), X.mean(axis=0), Plan(predict_rows=100, block=10 * 13))
+    assert small[0].rows == slice(0, 10)
 
 
 def test_beliefs_are_probabilities_of_every_training_sample(rule, wine):

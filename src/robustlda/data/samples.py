@@ -27,8 +27,7 @@ class Samples(BlockReader[CenteredBlock]):
 
     W is a dim × m frame, M a matrix of c class centers in the rows, s and w one number for each sample. Vectors and
     matrices handed out are in working coordinates. `frame` takes them to the coordinates of the stored rows, where
-    those are others. `weight` is what a sample counts in all of
-    them, trust included.
+    those are others. `weight` is what a sample counts in all of them, trust included.
     """
 
     def __init__(

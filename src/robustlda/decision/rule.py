@@ -79,7 +79,9 @@ class Distances:
 
 def centered_blocks(store: Store, center: Array, plan: Plan) -> list["LazyBlock"]:
     """Blocks of rows about a center, each of which is read when it is asked for."""
-    return [LazyBlock(store, center, rows) for rows in row_slices(store.shape[0], plan.predict_rows)]
+    n, d = store.shape
+    step = plan.predict_rows if store.sparse else min(plan.predict_rows, plan.block_rows(d))
+    return [LazyBlock(store, center, rows) for rows in row_slices(n, step)]
 
 
 @dataclass(frozen=True)
