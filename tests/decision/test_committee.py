@@ -181,10 +181,13 @@ def test_likelihood_never_falls():
         assert (np.diff(path) >= -1e-9).all()
 
 
-def test_flip_rate_of_one_rule_is_the_best_one():
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize("kind", ["soft", "sharp", "certain"])
+@pytest.mark.parametrize("seed", range(8))
+def test_flip_rate_of_one_rule_is_the_best_one(kind, seed):
+    rng = np.random.default_rng(seed)
     for c in (2, 5):
         p, weight = rng.uniform(0, 1, 50), rng.uniform(0.5, 2, 50)
+        p = {"soft": p, "sharp": p**8 / (p**8 + (1 - p) ** 8), "certain": (p > 0.2).astype(float)}[kind]
         floored = (1 - noise.PROB_FLOOR) * p + noise.PROB_FLOOR / c
         rates = np.linspace(0, 0.95 * (c - 1) / c, 2000)[:, None]
         grid = np.log((1 - rates) * floored + rates / (c - 1) * (1 - floored)) @ weight

@@ -111,11 +111,14 @@ def best_likelihood(p: Array, weight: Array, c: int) -> float:
     # p + rate·slope is linear in the rate and its logarithm concave, so Newton's method needs bounds but no more.
     slope = (1 - p) / (c - 1) - p
     low, high, rate = 0.0, _MAX_RATE * (c - 1) / c, 0.2
-    for _ in range(12):
+    for _ in range(40):
         relative = slope / (p + rate * slope)
         gradient, curvature = float(weight @ relative), float(weight @ relative**2)
         low, high = (rate, high) if gradient > 0 else (low, rate)
         step = rate + gradient / curvature if curvature > 0 else rate
+        # A step of no length is the end; halving the interval instead would lead away from it.
+        if abs(step - rate) <= 1e-12 or high - low <= 1e-12:
+            break
         rate = step if low < step < high else (low + high) / 2
     return float(weight @ np.log(p + rate * slope))
 

@@ -37,9 +37,11 @@ def solve(samples: Samples, n_components: int, *, tol: float = 1e-12, max_iter: 
     Sw, St, means = scatters(samples)
     # Principal axes capture the most total scatter, so the first ratio is finite whatever the data.
     W0 = eigen.smallest(-St, n_components)
+    # Below it a trace is rounding error, of either sign; a frame that captures no more than that is as bad as any.
+    noise = 16 * np.finfo(float).eps * np.trace(St)
     result = minimize_ratio(
-        lambda W: max(np.vdot(W, Sw @ W), 0.0),
-        lambda W: np.vdot(W, St @ W),
+        lambda W: max(np.vdot(W, Sw @ W), 0.0 if np.vdot(W, St @ W) > noise else noise),
+        lambda W: max(np.vdot(W, St @ W), noise),
         lambda ratio, W: eigen.smallest(Sw - ratio * St, n_components),
         W0,
         tol=tol,
