@@ -20,6 +20,8 @@ from robustlda.linalg import Array
 OUTLYING = 4.0
 """Robust z-value of the distance from the nearest class beyond which a sample belongs to none: one in 30 000."""
 
+_ALIKE = 1e-5  # difference of probabilities that rounding, or a digit of the data that means nothing, may make
+
 
 class LabelAudit(BaseEstimator):
     """Find wrong labels and outliers.
@@ -223,16 +225,18 @@ class LabelAudit(BaseEstimator):
         check_is_fitted(self)
         share = self.max_false_alarm if max_false_alarm is None else max_false_alarm
         _check_share(share)
-        order = self._order()
-        wrong = self.probability_wrong_[order]
-        false_alarms = np.cumsum(1 - wrong) / np.arange(1, len(order) + 1)
-        # Copies of a sample are flagged together or not at all.
-        last_of_copies = np.append(wrong[:-1] - wrong[1:] > 1e-9, True)
-        enough = np.flatnonzero((false_alarms <= share) & last_of_copies)
-        flags = np.zeros(len(order), bool)
-        if len(enough):
-            flags[order[: enough[-1] + 1]] = True
-        return flags & (self.probability_wrong_ > 0.5) & (self.suggested_ != self.given_)
+        wrong = self.probability_wrong_
+        descending = -np.sort(-wrong)
+        false_alarms = np.cumsum(1 - descending) / np.arange(1, len(wrong) + 1)
+        enough = np.flatnonzero(false_alarms <= share)
+        if not len(enough):
+            return np.zeros(len(wrong), bool)
+        # Samples that are alike, as copies are, are flagged together or not at all.
+        last = descending[enough[-1]]
+        flags = wrong >= last - _ALIKE
+        if (1 - wrong[flags]).mean() > share:
+            flags = wrong > last + _ALIKE
+        return flags & (wrong > 0.5) & (self.suggested_ != self.given_)
 
     def cleaned(self, max_false_alarm: float | None = None) -> tuple[Array, Array]:
         """The labels with the flagged ones replaced, and a mask of the samples that are no outliers.
