@@ -1,7 +1,7 @@
 """`python -m benchmarks.crossovers`: both sides of every threshold of `robustlda.plan`, timed at sizes around it.
 
 Each row has the seconds of a computation planned either way; the side that the default plan takes is marked. Medians of
-repeats in turns, one BLAS thread, made-up data. Writes crossovers.csv and crossovers.md. Thresholds that only bound
+repeats in turns, one BLAS thread, synthetic data. Writes crossovers.csv and crossovers.md. Thresholds that only bound
 memory (`factor_features`, `factor_samples`, `factor_samples_double`, `max_samples`, `predict_rows`) are in the table of
 `Plan` and not here.
 """

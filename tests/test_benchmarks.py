@@ -55,3 +55,18 @@ def test_command_writes_a_row_per_case(paper_data, tmp_path):
     assert "<svg" in page
     assert "projection, lengths" in page
     assert sorted(file.suffix for file in tmp_path.iterdir()) == [".csv", ".csv", ".csv", ".html", ".svg"]
+
+
+def test_crossovers_time_both_sides_of_a_threshold():
+    from benchmarks.crossovers import CASES, Case, measure, page
+    from robustlda.plan import Plan
+
+    thresholds = {cases.__name__ for cases in CASES}
+    assert thresholds - {"passes"} <= set(vars(Plan()))
+    calls = []
+    case = Case("block", 7, ("small", "large"), (lambda: calls.append("small"), lambda: calls.append("large")), 1)
+    row = measure(case, repeats=2)
+    assert calls == ["small", "large"] * 2
+    assert (row["value"], row["default_takes"]) == (str(Plan().block), "large")
+    assert "| 7 | small: " in page([row])
+    assert " | **large: " in page([row])
