@@ -15,6 +15,12 @@ def factors(rng, n, k, levels, c):
     return X, F.sum(axis=1) * c // (k * (levels - 1) + 1)
 
 
+def codes(rng, n, k, levels, c):
+    """The same factors, one column for each of them."""
+    F = rng.integers(0, levels, (n, k))
+    return F.astype(float), F.sum(axis=1) * c // (k * (levels - 1) + 1)
+
+
 def counts(rng, n, k, levels, c):
     """Poisson counts, whose mean depends on the class."""
     rates = 1 + 4.0 * (np.arange(c)[:, None] + np.arange(k)) % (4 * c)
@@ -38,6 +44,11 @@ CASES = [
     (factors, 4, 2, 2, 0.95),
     (factors, 5, 2, 2, 0.85),
     (factors, 5, 10, 3, 0.9),
+    (codes, 2, 10, 4, 0.9),
+    (codes, 3, 4, 2, 0.7),
+    (codes, 3, 4, 4, 0.9),
+    (codes, 3, 10, 4, 0.99),
+    (codes, 5, 4, 4, 0.99),
     (counts, 1, 0, 2, 0.8),
     (counts, 3, 0, 3, 0.9),
     (counts, 5, 0, 4, 0.7),

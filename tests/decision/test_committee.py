@@ -249,7 +249,7 @@ def test_two_samples_per_class(n, c):
     p = model.predict_proba(X)
     assert np.isfinite(p).all()
     assert (model.predict(X) == y).mean() > 0.9
-    assert 0 <= model.noise_rate_ < 0.2
+    assert 0 <= model.noise_rate_ < max(0.2, 1.5 / n)  # of five samples one may be in doubt
 
 
 def test_a_class_of_one_sample_is_kept():

@@ -39,7 +39,7 @@ from robustlda.solvers import starts
 from robustlda.solvers.subspace import principal_directions
 
 CLOUDS = (
-    CloudSettings(flip_rate=0.1, degrees=5.0, shrinkage=0.1),
+    CloudSettings(flip_rate=0.1, degrees=5.0, shrinkage=0.01),
     CloudSettings(flip_rate=0.2, degrees=20.0, shrinkage=0.3),
 )
 CLIP_RADIUS2 = 9.0
@@ -50,6 +50,9 @@ WIDTH = 3.0
 
 SHARPNESS = 2.0 ** np.arange(8)
 """Factors of scores, when they are turned into probabilities."""
+
+CLOUD_SHARPNESS = 2.0 ** np.arange(-1, 4)
+"""Factors of the clouds' log-probabilities: classes may end more sharply than a Student-t, or overlap more."""
 
 
 TIE = 1.0
@@ -117,9 +120,10 @@ class CloudMember:
     """Probabilities of clouds."""
 
     clouds: Clouds
+    sharpness: float
 
     def probabilities(self, view: View) -> Array:
-        return self.clouds.probabilities(view.Z)
+        return _sharpened(self.clouds.probabilities(view.Z), self.sharpness)
 
 
 @dataclass(frozen=True)
@@ -200,10 +204,19 @@ class _Candidates:
         self.weight = _label_weight(samples)
         Z = samples.project_features(axes.T.astype(float)).astype(float)
         parts = Z, self.labels, samples.weights, samples.n_classes
-        self.clouds, self.by_clouds = zip(*(clouds.fit(*parts, settings) for settings in CLOUDS), strict=True)
-        self.similarities = _similarities(Z, axes, samples, self.clouds[0])
+        fitted = [clouds.fit(*parts, settings) for settings in CLOUDS]
+        self.clouds, self.by_clouds = zip(*(self._cloud_member(*each) for each in fitted), strict=True)
+        self.similarities = _similarities(Z, axes, samples, fitted[0][0])
         self.local = Regression(self.similarities.of(Z), samples.weights)
         self._directions, self.limit, self.linear = _linear(samples)
+
+    def _cloud_member(self, cloud: Clouds, held_out: Array) -> tuple[CloudMember, Array]:
+        """Clouds with the sharpness that suits the given labels, and their held-out probabilities with it."""
+        rows, c = np.arange(len(self.labels)), held_out.shape[1]
+        tried = [(float(sharpness), _sharpened(held_out, sharpness)) for sharpness in CLOUD_SHARPNESS]
+        likelihoods = [best_likelihood(p[rows, self.labels], self.weight, c) for _, p in tried]
+        sharpness, p = tried[_sharpest(likelihoods)]
+        return CloudMember(cloud, sharpness), p
 
     def linear_member(self, solution: Solution, sharpness: float) -> LinearMember:
         coef = self.samples.space.lift(self._directions @ solution.coef)
@@ -279,25 +292,36 @@ def _assemble(candidates: _Candidates, axes: Array, priors: Array | None) -> tup
     for stage in (first, second):
         members += zip(stage.noise.shares[:2] / 2, stage.least_squares, strict=True)
     cloud_shares = (first.noise.shares[2:] + second.noise.shares[2:]) / 2
-    members += zip(cloud_shares, map(CloudMember, candidates.clouds), strict=True)
+    members += zip(cloud_shares, candidates.clouds, strict=True)
     # What is said about labels rests on samples that no rule has seen; beliefs are made from all labels.
     noise = first.noise
     given = noise.priors if priors is None else priors
     correction = np.ones(c) if priors is None else priors / noise.priors
-    return Committee(axes, candidates.similarities, tuple(members), candidates.clouds[0], given, correction), noise
+    return Committee(
+        axes, candidates.similarities, tuple(members), candidates.clouds[0].clouds, given, correction
+    ), noise
 
 
 def _best(regression: Regression, targets: Array, labels: Array, weight: Array) -> tuple[tuple[Solution, float], Array]:
     """The solution and sharpness that make the given labels most likely, with their held-out probabilities."""
     rows, c = np.arange(len(labels)), targets.shape[1]
-    solutions = list(regression.solutions(targets))
-    found: list[tuple[float, float, int]] = []
-    for k, solution in enumerate(solutions):
+    tried: list[tuple[float, float, Solution]] = []
+    for solution in regression.solutions(targets):
         odds = np.exp(solution.held_out - solution.held_out.max(axis=1, keepdims=True))
         for sharpness in SHARPNESS:
             likelihood = best_likelihood(odds[rows, labels] / odds.sum(axis=1), weight, c)
-            found.append((float(sharpness), likelihood, k))
+            tried.append((float(sharpness), likelihood, solution))
             odds *= odds  # twice as sharp
-    enough = max(likelihood for _, likelihood, _ in found) - TIE
-    sharpness, _, k = max(each for each in found if each[1] >= enough)
-    return (solutions[k], sharpness), softmax(sharpness * solutions[k].held_out, axis=1)
+    tried.sort(key=lambda each: each[:2])
+    sharpness, _, solution = tried[_sharpest([likelihood for _, likelihood, _ in tried])]
+    return (solution, sharpness), softmax(sharpness * solution.held_out, axis=1)
+
+
+def _sharpest(likelihoods: list[float]) -> int:
+    """The last of some in order of sharpness whose likelihood is as good as the best."""
+    return int(np.flatnonzero(np.array(likelihoods) >= max(likelihoods) - TIE)[-1])
+
+
+def _sharpened(p: Array, sharpness: float) -> Array:
+    with np.errstate(divide="ignore"):
+        return softmax(sharpness * np.log(p), axis=1)
