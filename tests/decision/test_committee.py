@@ -14,7 +14,6 @@ from robustlda.data import Weights
 from robustlda.datasets.contaminate import flip_into_next_class, flip_labels, gross_rows
 from robustlda.decision import clouds as cloud_rule
 from robustlda.decision import committee, ridge
-from robustlda.decision import label_noise as noise
 from robustlda.estimators import fit_decision
 from robustlda.linalg import principal_angles, typical_square, weighted_medians
 from robustlda.plan import Plan
@@ -102,51 +101,6 @@ def test_landmarks_lie_where_samples_lie_and_are_none():
     assert nearest > 1e-3
 
 
-# The judgement
-
-
-def noisy_problem(T, n=4000, seed=0):
-    """Two rules for samples of known class probabilities: one that knows them, one that guesses."""
-    rng = np.random.default_rng(seed)
-    c = len(T)
-    p = rng.dirichlet(np.full(c, 0.3), n)
-    true = (p.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1)
-    given = (T[true].cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1)
-    return np.array([p, rng.dirichlet(np.ones(c), n)]), given, true != given
-
-
-TRANSITIONS = {
-    "clean": np.eye(4),
-    "uniform": noise.uniform_transition(0.3, 4),
-    "next": np.array([[0.6, 0.4, 0, 0], [0, 1, 0, 0], [0, 0, 0.6, 0.4], [0, 0, 0, 1.0]]),
-}
-
-
-@pytest.mark.parametrize("kind", TRANSITIONS)
-def test_flips_and_the_better_rule_are_found(kind):
-    T = TRANSITIONS[kind]
-    P, given, wrong = noisy_problem(T)
-    found = noise.fit_label_noise(noise.floored(P), given, np.ones(len(given)))
-    assert_allclose(found.transition, T, atol=0.06)
-    assert abs(found.noise_rate - wrong.mean()) < 0.03
-    assert found.shares[0] > 0.95
-
-
-def test_classes_that_overlap_are_not_taken_for_wrong_labels():
-    """Two of three classes cannot be told apart, as if half of their labels were wrong: that is spread over all."""
-    rng = np.random.default_rng(0)
-    true = np.arange(3000) % 3
-    seen = np.where(true > 0, rng.integers(1, 3, 3000), true)
-    P = noise.floored(np.eye(3)[seen])[None]  # a rule that is too sure of what it cannot know
-    found = noise.fit_label_noise(P, true, np.ones(3000))
-    assert_allclose(found.transition, noise.uniform_transition(1 / 3, 3), atol=0.05)
-    # What goes one way only is kept where it is.
-    assert_allclose(noise.discount_overlap(TRANSITIONS["next"]), TRANSITIONS["next"], atol=1e-12)
-    rows = noise.discount_overlap(np.full((4, 4), 0.25))
-    assert_allclose(rows.sum(axis=1), 1)
-    assert rows.min() > 0
-
-
 def test_wrong_labels_are_found_with_more_features_than_samples():
     """There the projection puts every sample with the class it was given, and only principal axes know better."""
     rng = np.random.default_rng(0)
@@ -167,31 +121,6 @@ def test_wrong_labels_are_found_with_more_features_than_samples():
     found, rate = precision(Plan(samples_per_dim=0))  # the projection is trusted
     assert found < 0.9
     assert rate < 0.02
-
-
-def test_likelihood_never_falls():
-    rng = np.random.default_rng(0)
-    for seed in range(20):
-        P, given, _ = noisy_problem(noise.uniform_transition(0.4, 3), n=60, seed=seed)
-        weight = rng.uniform(0.2, 3, 60)
-        path = noise.fit_label_noise(noise.floored(P), given, weight).likelihood
-        assert (np.diff(path) >= -1e-9).all()
-        rows = np.arange(60)
-        _, path = noise.uniform_rate(noise.floored(P[0])[rows, given][None], weight, 3)
-        assert (np.diff(path) >= -1e-9).all()
-
-
-@pytest.mark.parametrize("kind", ["soft", "sharp", "certain"])
-@pytest.mark.parametrize("seed", range(8))
-def test_flip_rate_of_one_rule_is_the_best_one(kind, seed):
-    rng = np.random.default_rng(seed)
-    for c in (2, 5):
-        p, weight = rng.uniform(0, 1, 50), rng.uniform(0.5, 2, 50)
-        p = {"soft": p, "sharp": p**8 / (p**8 + (1 - p) ** 8), "certain": (p > 0.2).astype(float)}[kind]
-        floored = (1 - noise.PROB_FLOOR) * p + noise.PROB_FLOOR / c
-        rates = np.linspace(0, 0.95 * (c - 1) / c, 2000)[:, None]
-        grid = np.log((1 - rates) * floored + rates / (c - 1) * (1 - floored)) @ weight
-        assert_allclose(noise.best_likelihood(p, weight, c), grid.max(), rtol=1e-5)
 
 
 # The classifier

@@ -12,8 +12,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from robustlda.audit import farness
+from robustlda.decision.label_noise import LabelNoise
 from robustlda.decision.rule import Distances, FittedDecision, Measuring, centered_blocks
-from robustlda.estimators import fit_decision
+from robustlda.estimators import check_whole, fit_decision, verified_labels
 from robustlda.estimators.robust import RobustLDA
 from robustlda.linalg import Array
 
@@ -65,10 +66,17 @@ class LabelAudit(BaseEstimator):
         "mislabelled", "outlying" (far from every class, whatever its label), or "" for neither.
     rank_ : ndarray of shape (n_samples,)
         1 for the most suspicious label.
+    verified_ : ndarray of bool of shape (n_samples,)
+        Which labels a person had checked.
     noise_rate_ : float
         Estimated share of wrong labels.
     noise_interval_ : tuple of two floats
-        95 % interval for it.
+        Interval for it. It covers chance, at 95 %, and what labels alone cannot tell: whether classes overlap in these
+        features or labels are wrong. It is narrow where the features tell classes apart, or rows have been checked.
+    noise_reason_ : str
+        Why the interval is as wide as it is.
+    n_worth_checking_ : int
+        How many of the most suspicious labels to check until fewer than half of those checked would be wrong.
     transition_ : ndarray of shape (n_classes, n_classes)
         Estimated probability that a sample of the row's class was given the column's label.
     confusion_ : ndarray of shape (n_classes, n_classes)
@@ -97,11 +105,15 @@ class LabelAudit(BaseEstimator):
     rank_: Array
     noise_rate_: float
     noise_interval_: tuple[float, float]
+    noise_reason_: str
+    n_worth_checking_: int
+    verified_: Array
     transition_: Array
     confusion_: Array
     plane_: Array
     outlyingness_: Array
     _frame_kind: Any
+    _doubt: Array
 
     def __init__(
         self,
@@ -116,7 +128,7 @@ class LabelAudit(BaseEstimator):
         self.n_resamples = n_resamples
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, ids: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, ids: Any = None, *, verified: Any = None) -> Self:
         """Judge every label.
 
         Parameters
@@ -127,6 +139,10 @@ class LabelAudit(BaseEstimator):
             Labels of any type.
         ids : array-like of shape (n_samples,), default=None
             What samples are called in the results; their rows if None.
+        verified : {mask, dict, array-like}, default=None
+            What a person has checked: a mask of the samples whose labels are right, a dict from row to right label, or
+            an array of right labels with None or NaN where nobody has looked. These are believed, and teach the audit
+            how far to trust its own doubts; `to_review` says which rows would teach it most.
 
         Returns
         -------
@@ -142,18 +158,23 @@ class LabelAudit(BaseEstimator):
         names = np.arange(len(given)) if ids is None else np.asarray(ids)
         if len(names) != len(given):
             raise ValueError(f"There are {len(names)} ids for {len(given)} samples; give one for each.")
-        beliefs = _beliefs(fit_decision(model, X, y))
+        decision = fit_decision(model, X, y, verified=verified)
+        beliefs, noise = _found(decision)
         rates: list[float] = []
         if self.n_resamples:
-            resampled, rates = self._resampled(model, X, y)
+            resampled, rates = self._resampled(model, X, y, verified)
             beliefs = (beliefs + resampled) / 2
         self.estimator_, self.classes_, self.given_, self.ids_ = model, model.classes_, given, names
         self._frame_kind = _frame_kind(X)
         labels = np.searchsorted(self.classes_, given)
-        self._judge_labels(beliefs, labels, rates)
+        found = None if verified is None else verified_labels(verified, given)
+        self.verified_ = np.zeros(len(given), bool) if found is None else np.array([f is not None for f in found])
+        self._judge_labels(beliefs, labels, rates, noise)
         self._measure_distances(X, labels)
+        order = self._order()
         self.rank_ = np.empty(len(given), int)
-        self.rank_[self._order()] = np.arange(1, len(given) + 1)
+        self.rank_[order] = np.arange(1, len(given) + 1)
+        self.n_worth_checking_ = _worth_checking(self.probability_wrong_[order][~self.verified_[order]])
         self.finding_ = np.full(len(given), "", dtype="<U11")
         self.finding_[self.flags()] = "mislabelled"
         self.finding_[self.outlyingness_ > OUTLYING] = "outlying"
@@ -168,25 +189,32 @@ class LabelAudit(BaseEstimator):
         if not (isinstance(self.n_resamples, Integral) and self.n_resamples >= 0):
             raise ValueError(f"n_resamples={self.n_resamples!r} must be a whole number of at least 0.")
 
-    def _judge_labels(self, beliefs: Array, labels: Array, rates: list[float]) -> None:
+    def _judge_labels(self, beliefs: Array, labels: Array, rates: list[float], noise: LabelNoise) -> None:
         """How probable it is that each label is wrong, and how many are; `rates` are those of other fits."""
         self.transition_ = self.estimator_.transition_
         # What the features say alone: beliefs hold the given label as well, and with few errors hardly doubt it.
-        self.suggested_ = self.classes_[(beliefs / self.transition_[:, labels].T).argmax(axis=1)]
+        features = beliefs / np.maximum(self.transition_[:, labels].T, 1e-300)
+        self._doubt = 1 - features[np.arange(len(labels)), labels] / features.sum(axis=1)
+        self.suggested_ = self.classes_[features.argmax(axis=1)]
         self.probability_wrong_ = 1 - beliefs[np.arange(len(labels)), labels]
         self.noise_rate_ = rate = float(self.probability_wrong_.mean())
-        low, high = _interval(rate, self.probability_wrong_)
+        low, high = _interval(rate, self.probability_wrong_[~self.verified_], len(labels))
         error = 1.96 * float(np.std(rates, ddof=1)) if len(rates) > 1 else 0.0
-        self.noise_interval_ = min(low, max(0.0, rate - error)), max(high, rate + error)
+        low, high = min(low, max(0.0, rate - error)), max(high, rate + error)
+        # Chance on both sides of all that cannot be told apart.
+        least, most = noise.bounds
+        self.noise_interval_ = max(0.0, low - max(rate - least, 0)), min(1.0, high + max(most - rate, 0))
+        self.noise_reason_ = _reason(self, noise)
         self.confusion_ = np.array([beliefs[labels == k].sum(axis=0) for k in range(len(self.classes_))])
 
-    def _resampled(self, model: RobustLDA, X: Any, y: Any) -> tuple[Array, list[float]]:
+    def _resampled(self, model: RobustLDA, X: Any, y: Any, verified: Any) -> tuple[Array, list[float]]:
         """Mean beliefs and noise rates of fits with exponential weights, the Bayesian form of drawing samples anew."""
         rng = check_random_state(self.random_state)
         beliefs, rates = np.zeros((len(y), len(model.classes_))), []
         for _ in range(self.n_resamples):
             again = clone(model)
-            beliefs += _beliefs(fit_decision(again, X, y, rng.exponential(size=len(y)))) / self.n_resamples
+            decision = fit_decision(again, X, y, rng.exponential(size=len(y)), verified)
+            beliefs += _found(decision)[0] / self.n_resamples
             rates.append(again.noise_rate_)
         return beliefs, rates
 
@@ -238,6 +266,38 @@ class LabelAudit(BaseEstimator):
             flags = wrong > last + _ALIKE
         return flags & (wrong > 0.5) & (self.suggested_ != self.given_)
 
+    def to_review(self, n: int = 30) -> Array:
+        """The rows whose check by a person would teach the audit most.
+
+        They are spread over all labels about which something is open, from those that are nearly certainly wrong to
+        those that the features alone would doubt, in proportion to what is open about them: their answers settle how
+        many labels are wrong. To find wrong labels, go through them by `rank_` instead.
+
+        Parameters
+        ----------
+        n : int, default=30
+            How many.
+
+        Returns
+        -------
+        rows : ndarray of shape (n,)
+            Positions in X, the most suspicious first; fewer if there are fewer that were not checked yet. Hand what
+            was found to `fit` as `verified`, for example as a dict from row to right label.
+        """
+        check_is_fitted(self)
+        check_whole("n", n)
+        order = self._order()
+        order = order[~self.verified_[order]]
+        wrong = self.probability_wrong_[order]
+        if n >= len(order):
+            return order
+        # What is open about a label; a little is about all of them.
+        open_ = np.sqrt(wrong * (1 - wrong)) + np.abs(self._doubt[order] - wrong) + 0.15
+        ends = np.cumsum(open_) / open_.sum() * n
+        middles = np.unique(np.searchsorted(ends, np.arange(n) + 0.5))
+        rest = np.setdiff1d(np.argsort(-open_, kind="stable"), middles, assume_unique=True)[: n - len(middles)]
+        return order[np.sort(np.concatenate([middles, rest]))]
+
     def cleaned(self, max_false_alarm: float | None = None) -> tuple[Array, Array]:
         """The labels with the flagged ones replaced, and a mask of the samples that are no outliers.
 
@@ -286,10 +346,33 @@ class LabelAudit(BaseEstimator):
         audit_page.write(self, Path(path), title=title, images=images)
 
 
-def _beliefs(decision: FittedDecision | None) -> Array:
+def _found(decision: FittedDecision | None) -> tuple[Array, LabelNoise]:
     assert decision is not None
     assert decision.beliefs is not None
-    return decision.beliefs
+    assert decision.label_noise is not None
+    return decision.beliefs, decision.label_noise
+
+
+def _worth_checking(descending: Array) -> int:
+    """How many from the top until fewer than half of them are expected to be wrong."""
+    enough = np.flatnonzero(np.cumsum(descending) >= 0.5 * np.arange(1, len(descending) + 1))
+    return int(enough[-1]) + 1 if len(enough) else 0
+
+
+def _reason(audit: LabelAudit, noise: LabelNoise) -> str:
+    """Why the interval of the noise rate is as wide as it is."""
+    least, most = noise.bounds
+    if most - least <= 0.02 + 0.2 * audit.noise_rate_:
+        if audit.verified_.any():
+            return f"{audit.verified_.sum()} checked labels tell how many are wrong."
+        return "The features tell classes apart well enough to count."
+    overlapping = np.argwhere(np.triu(noise.overlap) > 0)
+    names = [f"{audit.classes_[i]} and {audit.classes_[j]}" for i, j in overlapping[:2]]
+    where = f" {', '.join(names)} overlap in these features." if names else ""
+    return (
+        f"The features speak against {most:.1%} of the labels, or leave them open.{where} Whether labels are wrong "
+        "there or features cannot tell, the data do not say: check the rows of to_review(), and pass them as verified."
+    )
 
 
 def _distances(model: RobustLDA, X: Any) -> Distances:
@@ -303,9 +386,11 @@ def _check_share(share: float) -> None:
         raise ValueError(f"max_false_alarm={share!r} must lie between 0 and 1, for example 0.05.")
 
 
-def _interval(rate: float, wrong: Array) -> tuple[float, float]:
+def _interval(rate: float, wrong: Array, n: int) -> tuple[float, float]:
     """95 % interval of the flip rate: its information is that of known flips, less what their uncertainty hides."""
-    n, spread = len(wrong), max(rate * (1 - rate), 1e-9)
+    if not len(wrong):
+        return rate, rate
+    spread = max(rate * (1 - rate), 1e-9)
     information = max(n * spread - float(wrong @ (1 - wrong)), 1e-3 * n * spread) / spread**2
     error = 1.96 / np.sqrt(information)
     # Where nothing was found, three in n may still have been missed.

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="Tolerated share of correct labels among the flagged ones.",
 )
+@click.option(
+    "--verified",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="CSV with columns id and verified: the right labels of rows that a person has checked, such as suspects.csv "
+    "with a column added.",
+)
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @options.out("audit")
 def audit(
@@ -41,6 +47,7 @@ def audit(
     features: str | None,
     max_noise: float | None,
     max_false_alarm: float,
+    verified: Path | None,
     format_: str,
     out: Path,
 ) -> None:
@@ -57,11 +64,12 @@ def audit(
 
     console = Console(stderr=format_ == "json", highlight=False)
     data, title, flipped = _read(table, label, id_, features)
+    checked = None if verified is None else _verified(verified, data)
     writable_directory(out)
     images = readers.square_images(data)
     X = readers.robust_scale(data.X) if images is None else images
     with console.status(f"auditing {len(data.y):,} labels …"):
-        found = LabelAudit(max_false_alarm=max_false_alarm).fit(X, data.y, data.ids)
+        found = LabelAudit(max_false_alarm=max_false_alarm).fit(X, data.y, data.ids, verified=checked)
     _write(found, out, title, images, data.notes)
     _print(found, data.notes, flipped, out, format_, console)
     if max_noise is not None and found.noise_rate_ > max_noise:
@@ -82,6 +90,12 @@ def _read(
         raise click.UsageError("--label, --id and --features refer to a TABLE, but none was given.")
     data, flipped = readers.demonstration()
     return data, "Digits, a fifth of the labels flipped on purpose", flipped
+
+
+def _verified(path: Path, data: "LabeledTable") -> dict[int, Any]:
+    from robustlda.report import audit_files
+
+    return audit_files.as_labels(audit_files.read_verified(path, data.ids), data.y)
 
 
 def _write(found: "LabelAudit", out: Path, title: str, images: Any, notes: list[str]) -> None:

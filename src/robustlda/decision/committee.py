@@ -2,13 +2,13 @@
 
 No single rule wins everywhere: with few samples in each of many classes it takes clouds with latent labels (`clouds`),
 where classes overlap a linear score, where they are curved a local one (`ridge`). Which of them to trust is asked of
-samples they have not seen, whose labels may be wrong as well: `label_noise` finds the shares a_e of the rules together
-with the transition T of labels. Probabilities of a new sample are Σ_e a_e p_e(k | x).
+samples they have not seen, whose labels may be wrong as well: `label_noise` finds the weights of the rules together
+with the transition T of labels.
 
-That gives every training sample a belief about its true class, r_jk ∝ T_{k, label of j} Σ_e a_e p_e(k | x_j). In a
-second stage least squares learn these beliefs in place of the labels, and are judged again. They see cleaner targets,
-but targets of which their own first answers are a part; neither stage is better everywhere, and the mean of the two is
-never far from the better one.
+That gives every training sample a belief about its true class. In a second stage the linear rule learns these beliefs
+in place of the labels, and all are judged again. It sees cleaner targets, but targets of which its own first answers
+are a part (a local rule would learn those by heart, and stays as it is); neither stage is better everywhere, and
+predictions are the mean of the two. What is said about labels comes from the second, unless their errors are uniform.
 
 The projection itself has seen all labels. Where there are many dimensions for the samples it has memorized them, wrong
 ones included: a sample then lies with the class it was given, and whatever is held out in the projected space is not.
@@ -19,6 +19,7 @@ dealt out to folds. Of several copies of a sample one is left out: a table of fe
 other.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -31,9 +32,17 @@ from robustlda.data.centered import CenteredBlock
 from robustlda.data.store import row_slices
 from robustlda.decision import clouds, ridge
 from robustlda.decision.clouds import Clouds, CloudSettings
-from robustlda.decision.label_noise import LabelNoise, best_likelihood, fit_label_noise, floored
+from robustlda.decision.label_noise import (
+    LabelNoise,
+    Labels,
+    Pool,
+    best_likelihood,
+    centered_logs,
+    fit_label_noise,
+    floored,
+)
 from robustlda.decision.ridge import Regression, ScoreRule, Similarities, Solution
-from robustlda.decision.rule import Distances, FittedDecision, Training, centered_blocks
+from robustlda.decision.rule import Checks, Distances, FittedDecision, Training, centered_blocks
 from robustlda.linalg import Array, typical_square, weighted_medians
 from robustlda.solvers import starts
 from robustlda.solvers.subspace import principal_directions
@@ -127,12 +136,21 @@ class CloudMember:
 
 
 @dataclass(frozen=True)
+class Stage:
+    """The linear rule of a stage, and how it is pooled with the members common to all stages."""
+
+    linear: LinearMember
+    pool: Pool
+
+
+@dataclass(frozen=True)
 class Committee:
-    """Members with their shares. The rows of `axes` span the space of clouds and local rule."""
+    """Stages, and the members common to them. The rows of `axes` span the space of clouds and local rule."""
 
     axes: Array
     similarities: Similarities
-    members: tuple[tuple[float, Member], ...]
+    stages: tuple[Stage, ...]
+    members: tuple[Member, ...]
     clouds: Clouds  # by which distances are measured
     priors: Array
     correction: Array  # of the classes' shares, where other priors were asked for
@@ -140,7 +158,9 @@ class Committee:
     def probabilities(self, rows: CenteredBlock) -> Array:
         """Probability of every class."""
         view = View(rows, self.axes, self.similarities)
-        p = sum(share * floored(member.probabilities(view)) for share, member in self.members) * self.correction
+        common = _logs(self.members, view)
+        p = sum(s.pool.probabilities(np.concatenate([_logs([s.linear], view), common])) for s in self.stages)
+        p = p * self.correction
         return p / p.sum(axis=1, keepdims=True)
 
     def scores(self, rows: CenteredBlock) -> Array:
@@ -162,14 +182,15 @@ class Committee:
 
         The latter comes from rules that have not seen the sample.
         """
-        samples, plan = training.samples, training.samples.plan
+        samples, plan, checks = training.samples, training.samples.plan, training.checks
         groups = distinct.find(samples)
         axes = _axes(training, len(groups))
         if samples.n_samples <= plan.max_samples:
-            rule, noise = _assemble(_Candidates(samples, axes), axes, training.priors)
+            rule, noise = _assemble(_Candidates(samples, checks, axes), axes, training.priors)
             return FittedDecision(rule, noise.beliefs, noise)
         index, weights = distinct.subset(samples, groups, plan.max_samples, plan.min_class_samples)
-        rule, noise = _assemble(_Candidates(samples.take(index, weights), axes), axes, training.priors)
+        candidates = _Candidates(samples.take(index, weights), checks.take(index), axes)
+        rule, noise = _assemble(candidates, axes, training.priors)
         place = np.full(len(groups), -1)
         place[groups.group[index]] = np.arange(len(index))
         return FittedDecision(rule, _all_beliefs(rule, noise, training, place[groups.group]), noise)
@@ -186,53 +207,68 @@ def _axes(training: Training, n_distinct: int) -> Array:
 
 def _all_beliefs(rule: Committee, noise: LabelNoise, training: Training, place: Array) -> Array:
     """Beliefs about all samples: of those that were learned from as they are, of others from the rule itself."""
-    samples = training.samples
+    samples, checks = training.samples, training.checks
     beliefs = np.empty((samples.n_samples, samples.n_classes))
     for block in centered_blocks(training.store, training.center, samples.plan):
-        p = rule.probabilities(block.read()) * noise.transition[:, samples.labels[block.rows]].T
+        p = rule.probabilities(block.read()) * noise.transition[:, checks.given[block.rows]].T
         beliefs[block.rows] = p / p.sum(axis=1, keepdims=True)
-    known = place >= 0
-    beliefs[known] = noise.beliefs[place[known]]
+    learned = place >= 0
+    beliefs[learned] = noise.beliefs[place[learned]]
+    checked = checks.known >= 0
+    beliefs[checked] = np.eye(samples.n_classes)[checks.known[checked]]
     return beliefs
 
 
 class _Candidates:
     """Everything that does not depend on targets: features, taken apart once, and clouds."""
 
-    def __init__(self, samples: Samples, axes: Array) -> None:
-        self.samples, self.labels = samples, samples.labels
-        self.weight = _label_weight(samples)
+    def __init__(self, samples: Samples, checks: Checks, axes: Array) -> None:
+        self.samples, self.targets = samples, samples.labels
+        count = _label_weight(samples)
+        self.weight = samples.weights.given * count
+        self.labels = Labels(checks.given, self.weight, samples.weights.one * count, checks.known, samples.n_classes)
         Z = samples.project_features(axes.T.astype(float)).astype(float)
-        parts = Z, self.labels, samples.weights, samples.n_classes
+        parts = Z, self.targets, samples.weights, samples.n_classes
         fitted = [clouds.fit(*parts, settings) for settings in CLOUDS]
-        self.clouds, self.by_clouds = zip(*(self._cloud_member(*each) for each in fitted), strict=True)
+        cloud_members, by_clouds = zip(*(self._cloud_member(*each) for each in fitted), strict=True)
+        self.clouds = fitted[0][0]
         self.similarities = _similarities(Z, axes, samples, fitted[0][0])
-        self.local = Regression(self.similarities.of(Z), samples.weights)
+        local, by_local = self._best(Regression(self.similarities.of(Z), samples.weights), self._indicators)
+        self.members = LocalMember(ScoreRule(local[0].coef, local[0].offset, local[1])), *cloud_members
+        self.held_out = np.array([floored(p) for p in (by_local, *by_clouds)])
         self._directions, self.limit, self.linear = _linear(samples)
 
     def _cloud_member(self, cloud: Clouds, held_out: Array) -> tuple[CloudMember, Array]:
         """Clouds with the sharpness that suits the given labels, and their held-out probabilities with it."""
-        rows, c = np.arange(len(self.labels)), held_out.shape[1]
+        rows, c = np.arange(len(self.targets)), held_out.shape[1]
         tried = [(float(sharpness), _sharpened(held_out, sharpness)) for sharpness in CLOUD_SHARPNESS]
-        likelihoods = [best_likelihood(p[rows, self.labels], self.weight, c) for _, p in tried]
+        likelihoods = [best_likelihood(p[rows, self.targets], self.weight, c) for _, p in tried]
         sharpness, p = tried[_sharpest(likelihoods)]
         return CloudMember(cloud, sharpness), p
 
-    def linear_member(self, solution: Solution, sharpness: float) -> LinearMember:
-        coef = self.samples.space.lift(self._directions @ solution.coef)
-        return LinearMember(ScoreRule(coef, solution.offset, sharpness), self.limit)
+    @property
+    def _indicators(self) -> Array:
+        return np.eye(self.samples.n_classes)[self.targets]
 
-    def local_member(self, solution: Solution, sharpness: float) -> LocalMember:
-        return LocalMember(ScoreRule(solution.coef, solution.offset, sharpness))
+    def _best(self, regression: Regression, targets: Array) -> tuple[tuple[Solution, float], Array]:
+        return _best(regression, targets, self.targets, self.weight)
+
+    def stage(self, targets: Array | None = None) -> tuple[Stage, LabelNoise, LabelNoise]:
+        """The linear rule for some targets, judged together with the other members: safely, and as it is likely."""
+        (solution, sharpness), p = self._best(self.linear, self._indicators if targets is None else targets)
+        coef = self.samples.space.lift(self._directions @ solution.coef)
+        member = LinearMember(ScoreRule(coef, solution.offset, sharpness), self.limit)
+        safe, likely = fit_label_noise(np.concatenate([floored(p)[None], self.held_out]), self.labels)
+        return Stage(member, safe.pool), safe, likely
 
 
 def _label_weight(samples: Samples) -> Array:
-    """What a label counts: as much as was given, but for samples far from all others, whose labels nobody can tell.
+    """What a label counts, as a factor: all, but for samples far from all others, whose labels nobody can tell.
 
     A sample far from its own class only is what is looked for.
     """
     limit = CLIP_RADIUS2 * typical_square(samples.squared_norms, samples.weights.given)
-    return samples.weights.given * ridge.shrink_factors(samples.squared_norms, limit) ** 4
+    return ridge.shrink_factors(samples.squared_norms, limit) ** 4
 
 
 def _similarities(Z: Array, axes: Array, samples: Samples, cloud: Clouds) -> Similarities:
@@ -265,41 +301,19 @@ def _linear(samples: Samples) -> tuple[Array, float, Regression]:
     return directions, limit, Regression(F, samples.weights)
 
 
-@dataclass(frozen=True)
-class _Stage:
-    """Least squares for some targets, and what is found when they are judged together with the clouds."""
-
-    least_squares: tuple[Member, Member]
-    noise: LabelNoise
-
-
-def _stage(candidates: _Candidates, targets: Array) -> _Stage:
-    labels, weight = candidates.labels, candidates.weight
-    (linear, linear_p), (local, local_p) = (
-        _best(fitted, targets, labels, weight) for fitted in (candidates.linear, candidates.local)
-    )
-    held_out = np.array([floored(p) for p in (linear_p, local_p, *candidates.by_clouds)])
-    found = candidates.linear_member(*linear), candidates.local_member(*local)
-    return _Stage(found, fit_label_noise(held_out, labels, weight))
-
-
 def _assemble(candidates: _Candidates, axes: Array, priors: Array | None) -> tuple[Committee, LabelNoise]:
-    """The mean of two stages, the clouds being the same in both."""
-    c = candidates.samples.n_classes
-    first = _stage(candidates, np.eye(c)[candidates.labels])
-    second = _stage(candidates, first.noise.beliefs)
-    members: list[tuple[float, Member]] = []
-    for stage in (first, second):
-        members += zip(stage.noise.shares[:2] / 2, stage.least_squares, strict=True)
-    cloud_shares = (first.noise.shares[2:] + second.noise.shares[2:]) / 2
-    members += zip(cloud_shares, candidates.clouds, strict=True)
-    # What is said about labels rests on samples that no rule has seen; beliefs are made from all labels.
-    noise = first.noise
+    """Two stages, and what the second has found out about the labels."""
+    first, safe, at_first = candidates.stage()
+    second, _, noise = candidates.stage(safe.beliefs)
+    # Errors that depend on the class are learned along with it, and seen better once labels are believed less; uniform
+    # ones are not, and beliefs, which are softer than labels, hide some of them.
+    noise = at_first if noise.uniform else noise
     given = noise.priors if priors is None else priors
-    correction = np.ones(c) if priors is None else priors / noise.priors
-    return Committee(
-        axes, candidates.similarities, tuple(members), candidates.clouds[0].clouds, given, correction
-    ), noise
+    correction = np.ones(len(noise.priors)) if priors is None else priors / noise.priors
+    committee = Committee(
+        axes, candidates.similarities, (first, second), candidates.members, candidates.clouds, given, correction
+    )
+    return committee, noise
 
 
 def _best(regression: Regression, targets: Array, labels: Array, weight: Array) -> tuple[tuple[Solution, float], Array]:
@@ -325,3 +339,7 @@ def _sharpest(likelihoods: list[float]) -> int:
 def _sharpened(p: Array, sharpness: float) -> Array:
     with np.errstate(divide="ignore"):
         return softmax(sharpness * np.log(p), axis=1)
+
+
+def _logs(members: Iterable[Member], view: View) -> Array:
+    return centered_logs(np.array([floored(member.probabilities(view)) for member in members]))

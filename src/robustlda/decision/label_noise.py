@@ -1,43 +1,105 @@
 """How many labels are wrong, and between which classes, from what rules say about samples they have not seen.
 
-With p_e(k | x_j) the held-out probability of rule e, shares a_e, and T_kl the probability that a sample of class k is
-labeled l,
+Rules that were fitted to given labels predict given labels: where a third of class A is called B they say A ⅔, B ⅓ all
+over A, and rightly so. What the true class is must be told apart from that. With p_e(k | x_j) the held-out probability
+of rule e, the true class is modeled by a *pool* of the rules, and the label given to it by a *transition*:
 
-    P(given label l of j) = Σ_k T_kl Σ_e a_e p_e(k | x_j)                                                  (1)
+    p_jk = softmax_k(Σ_e β_e log p_e(k | x_j) + b_k),        P(label l of j) = Σ_k p_jk T_kl.                   (1)
 
-is the likelihood of what was observed, and its maximum gives shares, flip rate and transition together: first with
-one rate for all classes, T_kk = 1 − ε, then with T free under a Dirichlet prior around that, so that class-dependent
-errors are seen where there is evidence for them. Both are expectation-maximization: (1) with its prior never falls.
+The pool can sharpen what the rules say, and shift it from class to class, and T takes up what then disagrees. Noise and
+overlap differ in one way that can be seen: noise strikes as often deep inside of a class as at its border. There, and
+only there, a sharp pool with a T explains the labels better than a blunt one without. β, b and T are the maximum of the
+likelihood (1) with weak priors, together (`_fit_pool`), with one rate in T for all classes or with many, whichever
+explains held-out labels better.
+
+**How much T may vary.** A label that only one sample has in its class explains itself if its own count enters its T.
+So T_kl is taken without the sample that is judged, and drawn towards one rate for all cells with a strength κ that
+makes held-out labels most likely (`_smoothed`): large where errors are uniform, next to none where they go one way.
+
+**Overlap.** Where the pool itself leaves many samples of two classes undecided, its sure answers between these two are
+not to be trusted either, and what then goes both ways between them counts as overlap (`discounted`); what goes one way
+more than the other is kept. The pool is fitted once more to such a T, with slopes of their own for these classes.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, logit, softmax
 
 from robustlda.linalg import Array, class_indicator
 
 PROB_FLOOR = 1e-3
 """Share of every probability that is spread over all classes: no rule is ever certain."""
 
-PSEUDO_COUNT = 5.0
-"""Samples, per class of origin and class given, that the prior on T is worth."""
+STRENGTHS = 0.5 * 4.0 ** np.arange(6)
+"""Samples of a class that κ may be worth."""
 
+STARTS = (8.0, 1.0)
+"""Sharpness of a pool to begin with. With one rate for all there may be two maxima: sharp with more wrong labels, and
+blunt with fewer."""
+
+TIE = 2.0
+"""Difference of log-likelihoods that the given labels do not settle: the sharper of two maxima is taken.
+
+So what could be either counts as noise, and is looked at.
+"""
+
+LITTLE = 1.0
+"""Log-likelihood that errors depending on the class must gain to be spoken of."""
+
+EVIDENCE = 6.0
+"""Log-likelihood that errors depending on the class must gain before predictions take them into account."""
+
+UNDECIDED = (0.2, 0.23)
+"""Undecided share of two classes' samples from which on what goes both ways counts as overlap: some of it, and all."""
+
+_STEPS = 10
 _MAX_RATE = 0.95  # of the flip rate at which a label says nothing; beyond, it would speak against itself
+_PRIOR_ROW = 1.0  # samples that the prior on a row of T is worth; a sixth of them wrong
+_PRIOR_OFFSET = 0.5  # precision of b
+_PRIOR_WEIGHT = 0.02  # precision of log β
+_PRIOR_BLUNT = 200.0  # against a pool that is blunter than its rules, which are as sharp as labels let them be
+_SURE = 3e-3  # probability beyond which checks do not ask how sure it was
+_PRIOR_LINE = (2.0, 0.25, 0.5)  # standard deviations of what checks may do to log-odds
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Log-probabilities of rules weighed into one; classes of `mixing` have slopes of their own."""
+
+    weights: Array
+    offset: Array
+    mixing: Array
+
+    def scores(self, logs: Array) -> Array:
+        """Scores of every class from centered logarithms (rules × rows × classes)."""
+        scores = np.tensordot(self.weights, logs, 1) + self.offset
+        return scores + logs.mean(axis=0) @ self.mixing if self.mixing.any() else scores
+
+    def probabilities(self, logs: Array) -> Array:
+        return softmax(self.scores(logs), axis=1)
 
 
 @dataclass(frozen=True)
 class LabelNoise:
     """What is known about the labels; `beliefs` are probabilities of the true classes of the samples it was fitted to.
 
-    `likelihood` is the logarithm of (1) with its prior, step by step.
+    `bounds` hold the noise rate if all that could be is overlap, and if all that could be is noise. `overlap` says for
+    pairs of classes how much of what goes both ways was taken for overlap. `uniform` is true where one rate for all
+    classes explains the labels.
     """
 
-    shares: Array
+    pool: Pool
     transition: Array
     beliefs: Array
     noise_rate: float
+    bounds: tuple[float, float]
+    overlap: Array
     priors: Array
     likelihood: Array
+    uniform: bool
 
 
 def floored(p: Array) -> Array:
@@ -45,64 +107,283 @@ def floored(p: Array) -> Array:
     return (1 - PROB_FLOOR) * p + PROB_FLOOR / p.shape[-1]
 
 
-def fit_label_noise(P: Array, labels: Array, weight: Array) -> LabelNoise:
-    """Shares of rules and transition between classes from held-out probabilities P (rules × samples × classes)."""
-    c, total, rows = P.shape[2], weight.sum(), np.arange(len(labels))
-    (shares, rate), _ = uniform_rate(P[:, rows, labels], weight, c)
-    uniform = uniform_transition(rate, c)
-    T, path = uniform, []
-    strength = PSEUDO_COUNT * c
-    by_label = class_indicator(labels, np.ones(len(labels)), c)
-    for _ in range(200):
-        given = T[:, labels].T
-        q = np.einsum("enk,nk->en", P, given)
-        mixture = shares @ q
-        p = np.tensordot(shares, P, 1)
-        r = weight[:, None] * p * given / mixture[:, None]
-        path.append(float(weight @ np.log(mixture) + np.log(shares).mean() + strength * np.vdot(uniform, np.log(T))))
-        if len(path) > 1 and path[-1] - path[-2] <= 1e-6 * total:
-            break
-        shares = _posterior_shares(shares, q / mixture, weight)
-        counts = (by_label @ r).T
-        T = (counts + strength * uniform) / (counts.sum(axis=1, keepdims=True) + strength)
-    T = discount_overlap(T)
-    r = p * T[:, labels].T
-    r /= r.sum(axis=1, keepdims=True)
-    wrong = 1 - weight @ r[rows, labels] / total
-    return LabelNoise(shares, T, r, float(wrong), weight @ r / total, np.array(path))
+def centered_logs(P: Array) -> Array:
+    """Logarithms of probabilities, about their mean over classes."""
+    logs = np.log(P)
+    return logs - logs.mean(axis=-1, keepdims=True)
 
 
-def discount_overlap(T: Array) -> Array:
-    """Transition without what may be overlap of classes.
+@dataclass(frozen=True)
+class Labels:
+    """Given labels, what each counts, what one copy of it counts, and the class a person has found (−1 if none has)."""
 
-    Two classes that are hard to tell apart look like labels that go wrong both ways between them, but there it is the
-    features that know which labels to doubt. What goes both ways is therefore spread evenly over all pairs of classes,
-    and only what goes one way more than the other is kept where it is.
+    given: Array
+    weight: Array
+    one: Array
+    known: Array
+    n_classes: int
+
+    @property
+    def checked(self) -> Array:
+        return self.known >= 0
+
+    def likelihood(self, T: Array) -> Array:
+        """Probability of the given label for every class that the true one may be (samples × classes)."""
+        return self.possible(T[:, self.given].T)
+
+    def possible(self, p: Array) -> Array:
+        """Zero for classes that a person has ruled out."""
+        if not self.checked.any():
+            return p
+        return np.where(self.checked[:, None] & (self.known[:, None] != np.arange(self.n_classes)), 0, p)
+
+    def posterior(self, p: Array) -> tuple[Array, Array]:
+        """Rows made to sum to one, without doubt where a person has looked, and what they summed to."""
+        R, total = _normalized(p)
+        R[self.checked] = np.eye(self.n_classes)[self.known[self.checked]]
+        return R, total
+
+    def counts(self, R: Array) -> Array:
+        """Expected number of samples by true class (rows) and given label (columns)."""
+        return (class_indicator(self.given, self.weight, self.n_classes) @ R).T
+
+    def share(self, values: Array) -> float:
+        """Weighted mean over samples."""
+        return float(self.weight @ values / self.weight.sum())
+
+
+def fit_label_noise(P: Array, labels: Labels) -> tuple[LabelNoise, LabelNoise]:
+    """Pool of rules and transition between classes from held-out probabilities P (rules × samples × classes).
+
+    The first is for predictions: errors that depend on the class enter only where there is much evidence for them. The
+    second is the most likely one, for what is said about labels.
+    """
+    logs = centered_logs(P)
+    simple, flexible = (_explained(logs, labels, uniform=uniform) for uniform in (True, False))
+    gain = flexible.likelihood - simple.likelihood
+    safe, likely = (flexible if gain > enough else simple for enough in (EVIDENCE, LITTLE))
+    found = _judged(likely, logs, labels)
+    return found if safe is likely else _judged(safe, logs, labels), found
+
+
+@dataclass(frozen=True)
+class _Explanation:
+    """A pool with its path, a transition with the factors that leave a sample out, and what held-out labels say."""
+
+    pool: Pool
+    path: Array
+    transition: Array
+    without_itself: Array
+    likelihood: float
+    uniform: bool
+
+
+def _explained(logs: Array, labels: Labels, *, uniform: bool) -> _Explanation:
+    pool, R, path = _fit_pool(logs, labels, uniform=uniform)
+    likelihood, T, without_itself = _smoothed(pool.probabilities(logs), R, labels)
+    return _Explanation(pool, path, T, without_itself, likelihood, uniform)
+
+
+def _judged(found: _Explanation, logs: Array, labels: Labels) -> LabelNoise:
+    """What an explanation means for every label, overlap taken into account, and checks."""
+    T, rows = found.transition, np.arange(len(labels.given))
+    p = found.pool.probabilities(logs)
+    undecided = _undecided(p, labels.weight)
+    overlap = _between(undecided, *UNDECIDED)
+    kept = discounted(T, overlap, uniform=found.uniform)
+    pool = _refit_pool(logs, labels, kept, found.pool, overlap)
+    p = pool.probabilities(logs)
+    R, _ = _normalized(p * kept[:, labels.given].T * found.without_itself)
+    least = discounted(T, _between(undecided, 0, UNDECIDED[0]), one_way=True)
+    lowest = labels.share(p @ (1 - np.diag(least)))
+    # Wrong wherever the features suggest another class, and where they leave it open in proportion.
+    highest = labels.share(np.where(p.argmax(axis=1) != labels.given, 1, 1 - p[rows, labels.given]))
+    error = np.inf
+    if labels.checked.any():
+        R, error = _taught_by_checks(p, R, labels)
+        kept = (labels.counts(R) + _PRIOR_ROW * kept) / (labels.counts(R).sum(axis=1, keepdims=True) + _PRIOR_ROW)
+    rate = labels.share(1 - R[rows, labels.given])
+    bounds = max(min(lowest, rate), rate - error), min(max(highest, rate), rate + error)
+    return LabelNoise(
+        pool, kept, R, rate, bounds, overlap, labels.weight @ R / labels.weight.sum(), found.path, found.uniform
+    )
+
+
+def _taught_by_checks(p: Array, R: Array, labels: Labels) -> tuple[Array, float]:
+    """Beliefs that agree with what a person has found, and how far the noise rate may then still be off (95 %).
+
+    Labels alone do not tell overlap from noise; checked samples do. With s the log-odds of a wrong label, and u what
+    they would be by the features alone, the log-odds become a + b·s + c·(u − s), which is fitted to what was found in
+    the checked samples under a prior about a = 0, b = 1, c = 0.
+    """
+    rows, checked = np.arange(len(R)), labels.checked
+    s = logit(np.clip(1 - R[rows, labels.given], _SURE, 1 - _SURE))
+    u = logit(np.clip(1 - p[rows, labels.given], _SURE, 1 - _SURE))
+    s = np.column_stack([np.ones(len(R)), s, u - s])
+    found = (labels.known != labels.given)[checked]
+    line, precision = np.array([0.0, 1.0, 0.0]), np.diag(1 / np.array(_PRIOR_LINE) ** 2)
+    start = line
+    for _ in range(50):
+        expected = expit(s[checked] @ line)
+        hessian = precision + (s[checked].T * (expected * (1 - expected))) @ s[checked]
+        step = np.linalg.solve(hessian, s[checked].T @ (found - expected) - precision @ (line - start))
+        line = line + step / max(1.0, float(np.abs(step).max()))  # far from the maximum a full step may overshoot
+        line[1:] = np.clip(line[1:], [0.2, 0.0], 2.0)  # what was doubted more stays so
+    now = expit(s @ line)
+    R = R.copy()
+    R[rows, labels.given] = 0
+    R = _normalized(R)[0] * now[:, None]
+    R[rows, labels.given] = 1 - now
+    R, _ = labels.posterior(R)
+    slope = np.array([labels.share(np.where(checked, 0, now * (1 - now)) * column) for column in s.T])
+    return R, float(1.96 * np.sqrt(slope @ np.linalg.solve(hessian, slope)))
+
+
+def _fit_pool(logs: Array, labels: Labels, *, uniform: bool) -> tuple[Pool, Array, Array]:
+    """Most probable pool and transition; beliefs under them, and the logarithm of (1) with its priors, step by step."""
+    e, c, weight = len(logs), labels.n_classes, labels.weight
+    off = ~np.eye(c, dtype=bool)
+    prior = np.where(off, _PRIOR_ROW * 0.2 / (c - 1), _PRIOR_ROW)
+    equal = np.full(e, -np.log(e))
+    best = [np.inf]
+
+    def unpacked(v: Array) -> tuple[Pool, Array]:
+        T = np.zeros((c, c))
+        T[off] = v[e + c :]  # one number, or one for each
+        return Pool(np.exp(v[:e]), v[e : e + c], np.zeros((c, c))), softmax(T, axis=1)
+
+    def beliefs(pool: Pool, T: Array) -> tuple[Array, Array, Array]:
+        p = pool.probabilities(logs)
+        return p, *labels.posterior(p * labels.likelihood(T))
+
+    def negative(v: Array) -> tuple[float, Array]:
+        pool, T = unpacked(v)
+        p, R, q = beliefs(pool, T)
+        d = weight[:, None] * (R - p)
+        N = labels.counts(R) + prior
+        by_weight = np.einsum("enk,nk->e", logs, d) * pool.weights - _PRIOR_WEIGHT * (v[:e] - equal)
+        by_offset = d.sum(axis=0) - _PRIOR_OFFSET * pool.offset
+        by_transition = (N - N.sum(axis=1, keepdims=True) * T)[off]
+        if uniform:
+            by_transition = by_transition.sum(keepdims=True)
+        value = float(weight @ np.log(q) + np.vdot(prior, np.log(T)))
+        value -= (_PRIOR_WEIGHT * ((v[:e] - equal) ** 2).sum() + _PRIOR_OFFSET * pool.offset @ pool.offset) / 2
+        blunt = max(1 - pool.weights.sum(), 0.0)
+        value -= _PRIOR_BLUNT * blunt**2 / 2
+        by_weight += _PRIOR_BLUNT * blunt * pool.weights
+        best[0] = min(best[0], -value)
+        return -value, -np.concatenate([by_weight, by_offset, by_transition])
+
+    cells = np.full(1 if uniform else c * (c - 1), np.log(0.1 / (c - 1) / 0.9))
+    # No wrong label is more frequent in a class than its own: else classes could change their names.
+    bounds = [(-8, 3)] * e + [(-10, 10)] * c + [(-14, 0)] * len(cells)
+    found = []
+    for sharpness in STARTS if uniform else STARTS[-1:]:
+        best[0] = np.inf
+        path: list[float] = []
+        start = np.concatenate([equal + np.log(sharpness), np.zeros(c), cells])
+        v = _minimum(negative, start, bounds, lambda _, path=path: path.append(-best[0]))  # type: ignore[misc]
+        found.append((v, path, -best[0]))
+    most = max(value for _, _, value in found)
+    v, path, _ = next(each for each in found if each[2] >= most - TIE)
+    pool, T = unpacked(v)
+    return pool, beliefs(pool, T)[1], np.array(path)
+
+
+def _refit_pool(logs: Array, labels: Labels, T: Array, pool: Pool, overlap: Array) -> Pool:
+    """The pool that suits a transition; classes that overlap get slopes of their own, the freer the more they do."""
+    e, c, weight = len(logs), labels.n_classes, labels.weight
+    freedom = overlap + np.diag(overlap.max(axis=1))
+    free = freedom > 0
+    precision = 1 / freedom[free]
+    mean = logs.mean(axis=0)
+    unit = np.sqrt((mean**2).mean()) or 1.0
+    likelihood, equal = labels.likelihood(T), np.full(e, -np.log(e))
+
+    def unpacked(v: Array) -> Pool:
+        mixing = np.zeros((c, c))
+        mixing[free] = v[e + c :] / unit
+        return Pool(np.exp(v[:e]), v[e : e + c], mixing)
+
+    def negative(v: Array) -> tuple[float, Array]:
+        pool, slopes = unpacked(v), v[e + c :]
+        p = pool.probabilities(logs)
+        R, q = labels.posterior(p * likelihood)
+        d = weight[:, None] * (R - p)
+        by_weight = np.einsum("enk,nk->e", logs, d) * pool.weights - _PRIOR_WEIGHT * (v[:e] - equal)
+        by_offset = d.sum(axis=0) - _PRIOR_OFFSET * pool.offset
+        by_slope = (mean.T @ d)[free] / unit - precision * slopes
+        value = weight @ np.log(q) - precision @ slopes**2 / 2
+        value -= (_PRIOR_WEIGHT * ((v[:e] - equal) ** 2).sum() + _PRIOR_OFFSET * pool.offset @ pool.offset) / 2
+        return -value, -np.concatenate([by_weight, by_offset, by_slope])
+
+    start = np.concatenate([np.log(pool.weights), pool.offset, np.zeros(len(precision))])
+    return unpacked(_minimum(negative, start, [(-8, 3)] * e + [(-10, 10)] * (len(start) - e)))
+
+
+def _minimum(
+    negative: Callable[[Array], tuple[float, Array]],
+    start: Array,
+    bounds: Sequence[tuple[float, float]],
+    callback: Callable[[Array], None] | None = None,
+) -> Array:
+    # So accurate that the last digits of the data, which depend on how they are stored, change no answer.
+    options: dict[str, float] = {"maxiter": 1000, "maxfun": 2000, "maxcor": 30, "ftol": 1e-15, "gtol": 1e-8}
+    found = minimize(negative, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options, callback=callback)
+    return np.asarray(found.x)
+
+
+def _smoothed(p: Array, R: Array, labels: Labels) -> tuple[float, Array, Array]:
+    """Transition drawn towards one rate for all, and the factors by which it changes without the sample itself.
+
+    Before them, the logarithm of the likelihood that held-out labels have.
+    """
+    return max((_with_strength(p, R, labels, strength) for strength in STRENGTHS), key=lambda found: found[0])
+
+
+def _with_strength(p: Array, R: Array, labels: Labels, strength: float) -> tuple[float, Array, Array]:
+    """Held-out log-likelihood, transition and factors for one κ."""
+    c, one = labels.n_classes, labels.one[:, None]
+    for _ in range(_STEPS):
+        N = labels.counts(R)
+        uniform = uniform_transition(min(max(1 - np.trace(N) / N.sum(), 1e-4), _MAX_RATE * (c - 1) / c), c)
+        towards, sums = N + strength * uniform, N.sum(axis=1) + strength
+        left_out = (towards[:, labels.given].T - one * R) / (sums - one * R)
+        R, q = labels.posterior(p * labels.possible(left_out))
+    T = towards / sums[:, None]
+    return float(labels.weight @ np.log(q)), T, left_out / T[:, labels.given].T
+
+
+def _undecided(p: Array, weight: Array) -> Array:
+    """Share of the samples of two classes that may be either, for all pairs."""
+    c, sizes = p.shape[1], weight @ p
+    undecided = np.array([weight @ _between(np.minimum(p[:, [k]], p), 0.1, 0.3) for k in range(c)])
+    return undecided / (sizes[:, None] + sizes + 1) * ~np.eye(c, dtype=bool)
+
+
+def _normalized(p: Array) -> tuple[Array, Array]:
+    """Rows made to sum to one, and what they summed to."""
+    total = np.maximum(p.sum(axis=1), 1e-300)
+    return p / total[:, None], total
+
+
+def _between(x: Array, low: float, high: float) -> Array:
+    """0 below, 1 above, linear in between."""
+    return np.clip((x - low) / (high - low), 0, 1)
+
+
+def discounted(T: Array, overlap: Array, *, uniform: bool = False, one_way: bool = False) -> Array:
+    """Transition without what goes both ways between classes that overlap, beyond what goes between any two.
+
+    With `one_way`, all that goes between them beyond that is left out, as if all of it were overlap.
     """
     c = len(T)
-    off = T * (1 - np.eye(c))
+    off = T * ~np.eye(c, dtype=bool)
     both_ways = np.minimum(off, off.T)
-    found = off - both_ways + both_ways.sum() / (c * (c - 1)) * (1 - np.eye(c))
-    # A class from which most labels went elsewhere still keeps some.
-    found *= np.minimum(1, 0.9 / np.maximum(found.sum(axis=1, keepdims=True), 1e-300))
-    return found + np.diag(1 - found.sum(axis=1))
-
-
-def uniform_rate(p: Array, weight: Array, c: int) -> tuple[tuple[Array, float], list[float]]:
-    """Shares of rules and one flip rate from the probabilities of the given labels (rules × samples)."""
-    shares, rate, total = np.full(len(p), 1 / len(p)), 0.2, weight.sum()
-    path: list[float] = []
-    for _ in range(300):
-        mixture = shares @ p
-        likelihood = (1 - rate) * mixture + rate / (c - 1) * (1 - mixture)
-        path.append(float(weight @ np.log(likelihood) + np.log(shares).mean()))
-        if len(path) > 1 and path[-1] - path[-2] <= 1e-7 * total:
-            break
-        q = (1 - rate) * p + rate / (c - 1) * (1 - p)
-        right = weight @ ((1 - rate) * mixture / likelihood) / total
-        shares = _posterior_shares(shares, q / likelihood, weight)
-        rate = float(np.clip(1 - right, 1e-4, _MAX_RATE * (c - 1) / c))
-    return (shares, rate), path
+    # Of two classes nobody can say what is usual, unless one rate for all is what explains the labels.
+    usual = np.median(both_ways[np.triu_indices(c, 1)]) if c > 2 or uniform else 0.0
+    off = off - overlap * np.maximum((off if one_way else both_ways) - usual, 0)
+    return off + np.diag(1 - off.sum(axis=1))
 
 
 def best_likelihood(p: Array, weight: Array, c: int) -> float:
@@ -121,11 +402,6 @@ def best_likelihood(p: Array, weight: Array, c: int) -> float:
             break
         rate = step if low < step < high else (low + high) / 2
     return float(weight @ np.log(p + rate * slope))
-
-
-def _posterior_shares(shares: Array, relative: Array, weight: Array) -> Array:
-    """Most probable shares under a prior worth one sample, which keeps every rule in play."""
-    return (shares * (relative @ weight) + 1 / len(shares)) / (weight.sum() + 1)
 
 
 def uniform_transition(rate: float, c: int) -> Array:

@@ -20,8 +20,26 @@ from robustlda.plan import Plan
 
 
 @dataclass(frozen=True)
+class Checks:
+    """Class indices: the labels as they were given, and what a person has found instead (−1 where nobody looked)."""
+
+    given: Array
+    known: Array
+
+    @property
+    def believed(self) -> Array:
+        """Labels to learn."""
+        return np.where(self.known >= 0, self.known, self.given)
+
+    def take(self, index: Array) -> "Checks":
+        return Checks(self.given[index], self.known[index])
+
+
+@dataclass(frozen=True)
 class Training:
     """What a rule may learn from: samples, the projection that was found (directions in rows), and priors if given.
+
+    Labels of `samples` are those to learn: the given ones, but where a person has found others (`checks`).
 
     A rule uses the priors where they are given. `samples.weight` includes the trust in a sample, for what describes the
     shape of a class; its share is a matter of `samples.weights.given`. `store` has the same rows in feature space about
@@ -32,6 +50,7 @@ class Training:
     components: Array
     store: Store
     center: Array
+    checks: Checks
     priors: Array | None = None
 
 

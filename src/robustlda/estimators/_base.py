@@ -16,7 +16,7 @@ from robustlda.data import Samples, Store, Weights, as_samples
 from robustlda.data.centering import CENTERS
 from robustlda.data.store import Rows
 from robustlda.decision import RULES, FittedDecision, Rule, Training
-from robustlda.decision.rule import score_rows
+from robustlda.decision.rule import Checks, score_rows
 from robustlda.estimators import _validation as validation
 from robustlda.linalg import Array, fix_signs
 from robustlda.plan import Plan
@@ -62,7 +62,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         rank = samples.rank
         return max(rank - 1, 1), f"be below the rank of the centered data, which is {rank}, to leave a choice"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, verified: Any = None) -> Self:
         """Find the projection, and the class model in it.
 
         Parameters
@@ -76,12 +76,16 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         sample_weight : array-like of shape (n_samples,), default=None
             A weight of 2 counts as a sample given twice, a weight of 0 as one not given. Where samples are judged
             without themselves, whole numbers are copies, one of which is left out; other weights belong to one sample.
+        verified : {mask, dict, array-like} , default=None
+            What a person has checked: a mask of the samples whose labels are right, a dict from row to right label, or
+            an array of right labels with None or NaN where nobody has looked. Such labels are learned in place of the
+            given ones, and teach the model of label noise.
 
         Returns
         -------
         self : object
         """
-        fit_decision(self, X, y, sample_weight)
+        fit_decision(self, X, y, sample_weight, verified)
         return self
 
     def _check_parameters(self) -> None:
@@ -89,19 +93,28 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         validation.check_choice("decision", self.decision, (*RULES, None))
         validation.check_choice("center", self.center, CENTERS)
 
-    def _check_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[Store, Array, Array]:
+    def _check_training(self, X: Any, y: Any, sample_weight: Any, verified: Any) -> tuple[Store, Checks, Array]:
         """Rows, class indices and weights of the samples that count."""
         store, y = validation.validated_training(self, X, y, self.plan)
         weight = np.ones(len(y)) if sample_weight is None else validation.checked_weight(sample_weight, len(y))
+        found = None if verified is None else validation.verified_labels(verified, y)
         if not weight.all():
             counts = np.flatnonzero(weight)
             store, y, weight = store.take(counts), y[counts], weight[counts]
-        self.classes_, labels = np.unique(y, return_inverse=True)
+            found = None if found is None else found[counts]
+        self.classes_, given = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least 2 classes, but y holds only one class: {self.classes_[0]}."
             )
-        return store, labels, weight
+        known = np.full(len(y), -1) if found is None else validation.class_indices(found, self.classes_)
+        checks = Checks(given, known)
+        lost = np.setdiff1d(np.arange(len(self.classes_)), checks.believed)
+        if len(lost):
+            raise ValueError(
+                f"No sample is left in class {self.classes_[lost[0]]} after the verified labels; leave out its samples."
+            )
+        return store, checks, weight
 
     def _check_spread(self, samples: Samples) -> None:
         if self._needs_matrix and samples.dim > _LARGEST_MATRIX:
@@ -203,11 +216,13 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         return tags
 
 
-def fit_decision(model: DiscriminantProjection, X: Any, y: Any, sample_weight: Any = None) -> FittedDecision | None:
+def fit_decision(
+    model: DiscriminantProjection, X: Any, y: Any, sample_weight: Any = None, verified: Any = None
+) -> FittedDecision | None:
     """Fit the model; what its rule believes about the training labels is returned, as the model does not keep it."""
     model._check_parameters()
-    store, labels, weight = model._check_training(X, y, sample_weight)
-    c, plan = len(model.classes_), model.plan
+    store, checks, weight = model._check_training(X, y, sample_weight, verified)
+    c, plan, labels = len(model.classes_), model.plan, checks.believed
     priors = None if model.priors is None else validation.checked_priors(model.priors, c)
     rows = Rows(store, plan.block_rows(store.shape[1]))
     weights = Weights.of(weight, model._trust(rows, labels, weight))
@@ -217,7 +232,7 @@ def fit_decision(model: DiscriminantProjection, X: Any, y: Any, sample_weight: A
     model._keep(model._solve(samples, model._dimension(samples)), samples, center)
     if model.decision is None:
         return None
-    decision = RULES[model.decision].fit(Training(samples, model.components_, store, center, priors))
+    decision = RULES[model.decision].fit(Training(samples, model.components_, store, center, checks, priors))
     if not isinstance(decision, FittedDecision):
         raise TypeError(f"decision={model.decision!r} was fitted to a {type(decision).__name__}, not a FittedDecision.")
     model._keep_decision(decision)

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from robustlda.data import Samples, Store
 from robustlda.data.store import as_store, is_read_in_blocks, is_sparse
+from robustlda.decision.rule import Checks
 from robustlda.estimators import _validation as validation
 from robustlda.estimators._base import DiscriminantProjection
 from robustlda.linalg import Array
@@ -56,16 +57,16 @@ class RatioProjection(DiscriminantProjection):
             return projection
         return max(projection, self.plan.committee_memory(n, d, classes, sparse=sparse))
 
-    def _check_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[Store, Array, Array]:
-        store, labels, weight = super()._check_training(X, y, sample_weight)
-        needed, free = self.estimate_memory(store, labels), available_memory()
+    def _check_training(self, X: Any, y: Any, sample_weight: Any, verified: Any) -> tuple[Store, Checks, Array]:
+        store, checks, weight = super()._check_training(X, y, sample_weight, verified)
+        needed, free = self.estimate_memory(store, checks.given), available_memory()
         if needed > free:
             n, d = store.shape
             raise MemoryError(
                 f"Fitting {n} samples of {d} features takes about {needed / 1e9:.1f} GB beside the data, but "
                 f"{free / 1e9:.1f} GB are free. Use fewer components, float32 data or a reduction such as TruncatedSVD."
             )
-        return store, labels, weight
+        return store, checks, weight
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

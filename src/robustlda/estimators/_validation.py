@@ -1,6 +1,6 @@
 """Every check of what a user gives, before anything is computed; what lies below trusts its input."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -125,3 +125,42 @@ def checked_priors(priors: Any, n_classes: int) -> Array:
     if checked.shape != (n_classes,) or (checked < 0).any() or not np.isclose(checked.sum(), 1):
         raise ValueError(f"priors must be {n_classes} non-negative numbers with sum 1, one for each class.")
     return checked
+
+
+def verified_labels(verified: Any, y: Array) -> Array:
+    """The right label of every sample that a person has checked, None elsewhere."""
+    found = np.full(len(y), None, object)
+    if isinstance(verified, Mapping):
+        for row, label in verified.items():
+            if not (isinstance(row, Integral) and 0 <= int(row) < len(y)):
+                raise ValueError(f"verified names row {row!r}; rows are whole numbers from 0 to {len(y) - 1}.")
+            found[int(row)] = label
+        return found
+    values = np.asarray(verified)
+    if values.shape != (len(y),):
+        raise ValueError(
+            f"verified has shape {values.shape}, but there are {len(y)} samples: give a mask, a dict from row to "
+            "label, or one label each with None where nobody has looked."
+        )
+    if values.dtype == bool:
+        found[values] = y[values]
+        return found
+    seen = np.array([value is not None and value == value for value in values.tolist()], bool)  # NaN is not itself
+    found[seen] = values[seen].tolist()
+    return found
+
+
+def class_indices(labels: Array, classes: Array) -> Array:
+    """Index of the class of every label, −1 where it is None."""
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    unknown = [label for label in labels.tolist() if label is not None and label not in place]
+    if unknown:
+        raise ValueError(
+            f"verified holds the label {unknown[0]!r}, which y does not; its classes are {_listed(classes)}."
+        )
+    return np.array([-1 if label is None else place[label] for label in labels.tolist()], int)
+
+
+def _listed(classes: Array, most: int = 10) -> str:
+    shown = ", ".join(map(str, classes[:most]))
+    return shown if len(classes) <= most else f"{shown} and {len(classes) - most} more"

@@ -14,6 +14,9 @@ from robustlda.output import replacing
 _COLUMNS = ["rank", "id", "given", "suggested", "probability_wrong", "farness", "farness_any", "finding"]
 
 
+_SHORT_LIST = 20
+
+
 def spreadsheet_safe(text: str) -> str:
     """A cell that no spreadsheet interprets as a formula."""
     return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") and not _is_number(text) else text
@@ -28,12 +31,13 @@ def _is_number(text: str) -> bool:
 
 
 def write_suspects(audit: LabelAudit, path: Path) -> None:
-    """All findings, most suspicious first."""
+    """All findings and all labels worth a check, at least a short list, most suspicious first."""
     order = np.argsort(audit.rank_)
     with replacing(path) as target, target.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(_COLUMNS)
-        for i in order[audit.finding_[order] != ""]:
+        listed = (audit.finding_[order] != "") | (np.arange(len(order)) < max(audit.n_worth_checking_, _SHORT_LIST))
+        for i in order[listed]:
             texts = [spreadsheet_safe(str(v)) for v in (audit.ids_[i], audit.given_[i], audit.suggested_[i])]
             numbers = (audit.probability_wrong_[i], audit.farness_[i], audit.farness_any_[i])
             writer.writerow([audit.rank_[i], *texts, *(f"{x:.4f}" for x in numbers), audit.finding_[i]])
@@ -45,7 +49,10 @@ def summary(audit: LabelAudit, notes: list[str]) -> dict[str, Any]:
         "samples": len(audit.given_),
         "classes": [str(c) for c in audit.classes_],
         "noise_rate": round(audit.noise_rate_, 6),
-        "noise_interval": [round(x, 6) for x in audit.noise_interval_],
+        "noise_interval": [round(float(x), 6) for x in audit.noise_interval_],
+        "noise_reason": audit.noise_reason_,
+        "worth_checking": audit.n_worth_checking_,
+        "verified": int(audit.verified_.sum()),
         "max_false_alarm": audit.max_false_alarm,
         "mislabelled": int((audit.finding_ == "mislabelled").sum()),
         "outlying": int((audit.finding_ == "outlying").sum()),
@@ -66,10 +73,11 @@ def sentences(audit: LabelAudit, notes: list[str], flipped: Array | None) -> lis
     lines = [
         *notes,
         f"{len(audit.given_):,} labels, {len(audit.classes_)} classes: about {audit.noise_rate_:.1%} are wrong "
-        f"(95 % interval {low:.1%} to {high:.1%}).",
+        f"({low:.1%} to {high:.1%}). {audit.noise_reason_}",
         f"{flags.sum():,} labels flagged, at most {audit.max_false_alarm:.0%} of them expected to be correct; "
         f"{far.sum():,} samples far from every class.",
     ]
+    lines.append(_what_to_check(audit))
     if flipped is not None:
         found = flags & flipped
         lines.append(
@@ -77,3 +85,38 @@ def sentences(audit: LabelAudit, notes: list[str], flipped: Array | None) -> lis
             "false alarms."
         )
     return lines
+
+
+def _what_to_check(audit: LabelAudit) -> str:
+    """Where a person should look first."""
+    n, open_ = audit.n_worth_checking_, np.sort(audit.probability_wrong_[~audit.verified_])[::-1]
+    if n:
+        return f"Check the first {n:,} of suspects.csv: about {open_[:n].sum():.0f} of them are wrong."
+    return "No label is more probably wrong than right; suspects.csv begins with the ones to check if any."
+
+
+def read_verified(path: Path, ids: Array) -> dict[int, str]:
+    """Right labels by row, from a table with the columns id and verified, such as suspects.csv with a column added."""
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        lines = csv.DictReader(file)
+        missing = {"id", "verified"} - set(lines.fieldnames or ())
+        if missing:
+            raise ValueError(
+                f"{path.name} has no column {' and '.join(sorted(missing))}; give the ids of suspects.csv, and the "
+                "right labels in a column called verified, empty where nobody has looked."
+            )
+        found = {line["id"]: line["verified"].strip() for line in lines if (line["verified"] or "").strip()}
+    rows = {spreadsheet_safe(str(name)): i for i, name in enumerate(ids)}
+    unknown = [name for name in found if name not in rows]
+    if unknown:
+        raise ValueError(f"{path.name} names the row {unknown[0]!r}, which the table does not have.")
+    return {rows[name]: label for name, label in found.items()}
+
+
+def as_labels(found: dict[int, str], y: Array) -> dict[int, Any]:
+    """Texts of labels as the labels of y that read so."""
+    by_text = {spreadsheet_safe(str(label)): label for label in np.unique(y).tolist()}
+    unknown = [text for text in found.values() if text not in by_text]
+    if unknown:
+        raise ValueError(f"The verified label {unknown[0]!r} is none of the table's: {', '.join(list(by_text)[:10])}.")
+    return {row: by_text[text] for row, text in found.items()}

@@ -41,6 +41,8 @@ def render(audit: "LabelAudit", *, title: str, images: Any = None, notes: list[s
         classes=len(audit.classes_),
         rate=audit.noise_rate_,
         interval=audit.noise_interval_,
+        reason=_short(audit.noise_reason_, 400),
+        worth_checking=audit.n_worth_checking_,
         flagged=int((audit.finding_ == "mislabelled").sum()),
         outlying=int((audit.finding_ == "outlying").sum()),
         false_alarm=audit.max_false_alarm,

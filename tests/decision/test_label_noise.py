@@ -1,0 +1,177 @@
+"""What is said about labels: planted errors are found where they are, overlap is not taken for them, checks decide."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import approx_fprime
+from scipy.special import softmax
+
+from robustlda.decision import label_noise as noise
+
+
+def drawn(p, rng):
+    """A class for each row of probabilities."""
+    return (p.cumsum(axis=1) > rng.random((len(p), 1))).argmax(axis=1)
+
+
+def noisy_problem(T, n=4000, seed=0):
+    """Two rules for samples of known class probabilities: one that knows them, one that guesses."""
+    rng = np.random.default_rng(seed)
+    c = len(T)
+    p = rng.dirichlet(np.full(c, 0.1), n)
+    true = drawn(p, rng)
+    return np.array([p, rng.dirichlet(np.ones(c), n)]), drawn(T[true], rng), true
+
+
+def labels_of(given, c, *, weight=None, known=None):
+    weight = np.ones(len(given)) if weight is None else weight
+    known = np.full(len(given), -1) if known is None else known
+    return noise.Labels(given, weight, np.minimum(weight, 1), known, c)
+
+
+def fitted(P, given, **more):
+    return noise.fit_label_noise(noise.floored(P), labels_of(given, P.shape[2], **more))[1]
+
+
+TRANSITIONS = {
+    "clean": np.eye(4),
+    "uniform": noise.uniform_transition(0.3, 4),
+    "one way": np.array([[0.6, 0.4, 0, 0], [0, 1, 0, 0], [0, 0, 0.6, 0.4], [0, 0, 0, 1.0]]),
+    "several": np.array([[0.7, 0.1, 0.1, 0.1], [0, 0.8, 0, 0.2], [0.05, 0.05, 0.9, 0], [0.3, 0, 0, 0.7]]),
+}
+
+
+@pytest.mark.parametrize("kind", TRANSITIONS)
+def test_flips_and_the_better_rule_are_found(kind):
+    T = TRANSITIONS[kind]
+    P, given, true = noisy_problem(T)
+    found = fitted(P, given)
+    assert_allclose(found.transition, T, atol=0.09)
+    assert abs(found.noise_rate - (given != true).mean()) < 0.03
+    assert found.pool.weights[0] > 5 * found.pool.weights[1]
+    assert not (found.uniform and kind in ("one way", "several"))
+    assert found.bounds[0] - 0.02 <= (given != true).mean() <= found.bounds[1] + 0.02
+
+
+def test_stated_probabilities_are_met():
+    P, given, true = noisy_problem(TRANSITIONS["several"], n=8000)
+    wrong = 1 - fitted(P, given).beliefs[np.arange(8000), given]
+    for low in np.arange(0, 1, 0.1):
+        here = (wrong >= low) & (wrong < low + 0.1)
+        if here.sum() > 150:
+            assert abs((given != true)[here].mean() - wrong[here].mean()) < 0.08
+
+
+def test_classes_that_overlap_are_not_taken_for_wrong_labels():
+    """Two of three classes cannot be told apart well, and their labels are right."""
+    rng = np.random.default_rng(0)
+    n = 3000
+    true = np.arange(n) % 3
+    x = np.where(true == 0, -8, np.where(true == 1, 0, 1.5)) + rng.normal(size=n)
+    scores = -0.5 * (x[:, None] - np.array([-8, 0, 1.5])) ** 2
+    P = softmax(2.5 * scores, axis=1)[None]  # a rule that is too sure of what it cannot know
+    found = fitted(P, true)
+    assert found.noise_rate < 0.03
+    assert found.overlap[1, 2] > 0 or found.noise_rate < 0.005
+    assert found.bounds[0] < 0.005
+    assert found.bounds[1] > 0.1  # from labels alone it could be noise as well
+
+
+def test_what_goes_both_ways_between_overlapping_classes_is_discounted():
+    T = np.array([[0.8, 0.2, 0], [0.3, 0.7, 0], [0, 0, 1.0]])
+    overlap = np.zeros((3, 3))
+    assert_allclose(noise.discounted(T, overlap), T)
+    overlap[0, 1] = overlap[1, 0] = 1
+    assert_allclose(noise.discounted(T, overlap), [[1, 0, 0], [0.1, 0.9, 0], [0, 0, 1]])
+    assert_allclose(noise.discounted(T, overlap, one_way=True), np.eye(3))
+    # Uniform errors go both ways between any two classes, and are kept.
+    uniform = noise.uniform_transition(0.3, 4)
+    assert_allclose(noise.discounted(uniform, 1 - np.eye(4)), uniform)
+
+
+def test_a_label_does_not_explain_itself():
+    """One sample with a label that no other of its class has: its own count must not make such errors usual."""
+    true = np.arange(400) % 4
+    given = true.copy()
+    given[0] = 1
+    P = 0.9 * np.eye(4)[true] + 0.025
+    _, T, without_itself = noise._smoothed(P, P, labels_of(given, 4))
+    assert T[0, 1] < 1e-3  # and not one in a hundred
+    assert without_itself[0, 0] < 0.9
+    given[:40:4] = 1  # ten of them speak for each other
+    _, T, without_itself = noise._smoothed(P, P, labels_of(given, 4))
+    assert T[0, 1] > 0.05
+    assert without_itself[0, 0] > 0.85
+
+
+def test_checked_samples_are_believed_and_decide():
+    """Errors are where the features are unsure, which from labels alone looks like overlap."""
+    rng = np.random.default_rng(0)
+    n = 2000
+    true = np.arange(n) % 2
+    x = np.where(true == 0, -1.5, 1.5) + rng.normal(size=n)
+    given = np.where(rng.random(n) < 0.6 * np.exp(-(x**2)), 1 - true, true)
+    share = (given != true).mean()
+    model = 1 / (1 + np.exp(-1.2 * x))  # as a rule fitted to such labels would have it
+    P = np.stack([1 - model, model], axis=1)[None]
+    before = fitted(P, given)
+    known = np.full(n, -1)
+    known[:100] = true[:100]
+    after = fitted(P, given, known=known)
+    assert_allclose(after.beliefs[:100], np.eye(2)[true[:100]], atol=1e-12)
+    assert abs(after.noise_rate - share) < 0.6 * abs(before.noise_rate - share)
+    assert after.bounds[1] - after.bounds[0] < before.bounds[1] - before.bounds[0]
+
+
+def test_copies_count_as_often_as_they_are_given():
+    P, given, _ = noisy_problem(TRANSITIONS["several"], n=300)
+    weight = np.random.default_rng(1).integers(1, 4, 300).astype(float)
+    times = weight.astype(int)
+    weighted, repeated = fitted(P, given, weight=weight), fitted(np.repeat(P, times, axis=1), np.repeat(given, times))
+    assert_allclose(np.repeat(weighted.beliefs, times, axis=0), repeated.beliefs, atol=1e-6)
+    assert_allclose(weighted.transition, repeated.transition, atol=1e-6)
+
+
+def test_likelihood_never_falls():
+    rng = np.random.default_rng(0)
+    for seed in range(10):
+        P, given, _ = noisy_problem(noise.uniform_transition(0.4, 3), n=60, seed=seed)
+        path = fitted(P, given, weight=rng.uniform(0.2, 3, 60)).likelihood
+        assert (np.diff(path) >= -1e-9).all()
+
+
+@pytest.mark.parametrize("uniform", [True, False])
+def test_gradient_of_the_pool_is_its_derivative(uniform, monkeypatch):
+    P, given, true = noisy_problem(TRANSITIONS["several"], n=200)
+    known = np.where(np.arange(200) < 20, true, -1)
+    labels = labels_of(given, 4, weight=np.random.default_rng(0).uniform(0.5, 2, 200), known=known)
+    seen = []
+    monkeypatch.setattr(noise, "_minimum", lambda f, start, *_: seen.append(f) or start)
+    logs = noise.centered_logs(noise.floored(P))
+    pool, _, _ = noise._fit_pool(logs, labels, uniform=uniform)
+    overlap = np.zeros((4, 4))
+    overlap[1, 3] = overlap[3, 1] = 0.7
+    noise._refit_pool(logs, labels, TRANSITIONS["several"] * 0.9 + 0.025, pool, overlap)
+    sizes = (2 + 4 + (1 if uniform else 12), 2 + 4 + 4)
+    for f, size in zip((seen[0], seen[-1]), sizes, strict=True):
+        v = np.random.default_rng(1).normal(size=size) / 3
+        assert_allclose(f(v)[1], approx_fprime(v, lambda w, f=f: f(w)[0], 1e-6), rtol=2e-4, atol=2e-3)
+
+
+def test_nothing_is_known_about_a_class_that_was_ruled_out():
+    labels = labels_of(np.array([0, 1, 1]), 3, known=np.array([-1, 2, -1]))
+    possible = labels.possible(np.full((3, 3), 0.5))
+    assert_array_equal(possible, [[0.5, 0.5, 0.5], [0, 0, 0.5], [0.5, 0.5, 0.5]])
+
+
+@pytest.mark.parametrize("kind", ["soft", "sharp", "certain"])
+@pytest.mark.parametrize("seed", range(8))
+def test_flip_rate_of_one_rule_is_the_best_one(kind, seed):
+    rng = np.random.default_rng(seed)
+    for c in (2, 5):
+        p, weight = rng.uniform(0, 1, 50), rng.uniform(0.5, 2, 50)
+        p = {"soft": p, "sharp": p**8 / (p**8 + (1 - p) ** 8), "certain": (p > 0.2).astype(float)}[kind]
+        floored = (1 - noise.PROB_FLOOR) * p + noise.PROB_FLOOR / c
+        rates = np.linspace(0, 0.95 * (c - 1) / c, 2000)[:, None]
+        grid = np.log((1 - rates) * floored + rates / (c - 1) * (1 - floored)) @ weight
+        assert_allclose(noise.best_likelihood(p, weight, c), grid.max(), rtol=1e-5)
