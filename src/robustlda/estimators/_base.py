@@ -107,8 +107,9 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
             raise ValueError(
                 f"{type(self).__name__} needs at least 2 classes, but y holds only one class: {self.classes_[0]}."
             )
-        known = np.full(len(y), -1) if found is None else validation.class_indices(found, self.classes_)
-        checks = Checks(given, known)
+        if found is None:
+            return store, Checks(given, np.full(len(y), -1)), weight
+        checks = Checks(given, validation.class_indices(found, self.classes_))
         lost = np.setdiff1d(np.arange(len(self.classes_)), checks.believed)
         if len(lost):
             raise ValueError(
