@@ -76,7 +76,8 @@ class LabelAudit(BaseEstimator):
     noise_reason_ : str
         Why the interval is as wide as it is.
     n_worth_checking_ : int
-        How many of the most suspicious labels to check until fewer than half of those checked would be wrong.
+        How many of the most suspicious labels, from the top, are worth a check: the next is more probably right than
+        wrong.
     transition_ : ndarray of shape (n_classes, n_classes)
         Estimated probability that a sample of the row's class was given the column's label.
     confusion_ : ndarray of shape (n_classes, n_classes)
@@ -174,7 +175,7 @@ class LabelAudit(BaseEstimator):
         order = self._order()
         self.rank_ = np.empty(len(given), int)
         self.rank_[order] = np.arange(1, len(given) + 1)
-        self.n_worth_checking_ = _worth_checking(self.probability_wrong_[order][~self.verified_[order]])
+        self.n_worth_checking_ = int((self.probability_wrong_ >= 0.5)[~self.verified_].sum())
         self.finding_ = np.full(len(given), "", dtype="<U11")
         self.finding_[self.flags()] = "mislabelled"
         self.finding_[self.outlyingness_ > OUTLYING] = "outlying"
@@ -351,12 +352,6 @@ def _found(decision: FittedDecision | None) -> tuple[Array, LabelNoise]:
     assert decision.beliefs is not None
     assert decision.label_noise is not None
     return decision.beliefs, decision.label_noise
-
-
-def _worth_checking(descending: Array) -> int:
-    """How many from the top until fewer than half of them are expected to be wrong."""
-    enough = np.flatnonzero(np.cumsum(descending) >= 0.5 * np.arange(1, len(descending) + 1))
-    return int(enough[-1]) + 1 if len(enough) else 0
 
 
 def _reason(audit: LabelAudit, noise: LabelNoise) -> str:
