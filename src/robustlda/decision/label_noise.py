@@ -40,7 +40,7 @@ STARTS = (8.0, 1.0)
 """Sharpness of a pool to begin with. With one rate for all there may be two maxima: sharp with more wrong labels, and
 blunt with fewer."""
 
-TIE = 2.0
+NEAR = 2.0
 """Difference of log-likelihoods that the given labels do not settle: the sharper of two maxima is taken.
 
 So what could be either counts as noise, and is looked at.
@@ -261,13 +261,11 @@ def _fit_pool(logs: Array, labels: Labels, *, uniform: bool) -> tuple[Pool, Arra
         p, R, q = beliefs(pool, T)
         d = weight[:, None] * (R - p)
         N = labels.counts(R) + prior
-        by_weight = np.einsum("enk,nk->e", logs, d) * pool.weights - _PRIOR_WEIGHT * (v[:e] - equal)
-        by_offset = d.sum(axis=0) - _PRIOR_OFFSET * pool.offset
+        penalty, by_weight, by_offset = _pool_terms(pool, logs, d)
         by_transition = (N - N.sum(axis=1, keepdims=True) * T)[off]
         if uniform:
             by_transition = by_transition.sum(keepdims=True)
-        value = float(weight @ np.log(q) + np.vdot(prior, np.log(T)))
-        value -= (_PRIOR_WEIGHT * ((v[:e] - equal) ** 2).sum() + _PRIOR_OFFSET * pool.offset @ pool.offset) / 2
+        value = float(weight @ np.log(q) + np.vdot(prior, np.log(T)) - penalty)
         blunt = max(1 - pool.weights.sum(), 0.0)
         value -= _PRIOR_BLUNT * blunt**2 / 2
         by_weight += _PRIOR_BLUNT * blunt * pool.weights
@@ -285,7 +283,7 @@ def _fit_pool(logs: Array, labels: Labels, *, uniform: bool) -> tuple[Pool, Arra
         v = _minimum(negative, start, bounds, lambda _, path=path: path.append(-best[0]))  # type: ignore[misc]
         found.append((v, path, -best[0]))
     most = max(value for _, _, value in found)
-    v, path, _ = next(each for each in found if each[2] >= most - TIE)
+    v, path, _ = next(each for each in found if each[2] >= most - NEAR)
     pool, T = unpacked(v)
     return pool, beliefs(pool, T)[1], np.array(path)
 
@@ -298,7 +296,7 @@ def _refit_pool(logs: Array, labels: Labels, T: Array, pool: Pool, overlap: Arra
     precision = 1 / freedom[free]
     mean = logs.mean(axis=0)
     unit = np.sqrt((mean**2).mean()) or 1.0
-    likelihood, equal = labels.likelihood(T), np.full(e, -np.log(e))
+    likelihood = labels.likelihood(T)
 
     def unpacked(v: Array) -> Pool:
         mixing = np.zeros((c, c))
@@ -310,15 +308,21 @@ def _refit_pool(logs: Array, labels: Labels, T: Array, pool: Pool, overlap: Arra
         p = pool.probabilities(logs)
         R, q = labels.posterior(p * likelihood)
         d = weight[:, None] * (R - p)
-        by_weight = np.einsum("enk,nk->e", logs, d) * pool.weights - _PRIOR_WEIGHT * (v[:e] - equal)
-        by_offset = d.sum(axis=0) - _PRIOR_OFFSET * pool.offset
+        penalty, by_weight, by_offset = _pool_terms(pool, logs, d)
         by_slope = (mean.T @ d)[free] / unit - precision * slopes
-        value = weight @ np.log(q) - precision @ slopes**2 / 2
-        value -= (_PRIOR_WEIGHT * ((v[:e] - equal) ** 2).sum() + _PRIOR_OFFSET * pool.offset @ pool.offset) / 2
+        value = weight @ np.log(q) - precision @ slopes**2 / 2 - penalty
         return -value, -np.concatenate([by_weight, by_offset, by_slope])
 
     start = np.concatenate([np.log(pool.weights), pool.offset, np.zeros(len(precision))])
     return unpacked(_minimum(negative, start, [(-8, 3)] * e + [(-10, 10)] * (len(start) - e)))
+
+
+def _pool_terms(pool: Pool, logs: Array, d: Array) -> tuple[float, Array, Array]:
+    """What the priors cost, and derivatives by log β and b; d are those of the log-likelihood by the scores."""
+    shift = np.log(pool.weights) + np.log(len(logs))
+    penalty = (_PRIOR_WEIGHT * shift @ shift + _PRIOR_OFFSET * pool.offset @ pool.offset) / 2
+    by_weight = np.einsum("enk,nk->e", logs, d) * pool.weights - _PRIOR_WEIGHT * shift
+    return float(penalty), by_weight, d.sum(axis=0) - _PRIOR_OFFSET * pool.offset
 
 
 def _minimum(

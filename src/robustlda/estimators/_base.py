@@ -76,7 +76,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         sample_weight : array-like of shape (n_samples,), default=None
             A weight of 2 counts as a sample given twice, a weight of 0 as one not given. Where samples are judged
             without themselves, whole numbers are copies, one of which is left out; other weights belong to one sample.
-        verified : {mask, dict, array-like} , default=None
+        verified : {mask, dict, array-like}, default=None
             What a person has checked: a mask of the samples whose labels are right, a dict from row to right label, or
             an array of right labels with None or NaN where nobody has looked. Such labels are learned in place of the
             given ones, and teach the model of label noise.
