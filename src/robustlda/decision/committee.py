@@ -5,10 +5,11 @@ where classes overlap a linear score, where they are curved a local one (`ridge`
 samples they have not seen, whose labels may be wrong as well: `label_noise` finds the weights of the rules together
 with the transition T of labels.
 
-That gives every training sample a belief about its true class. In a second stage the linear rule learns these beliefs
-in place of the labels, and all are judged again. It sees cleaner targets, but targets of which its own first answers
-are a part (a local rule would learn those by heart, and stays as it is); neither stage is better everywhere, and
-predictions are the mean of the two. What is said about labels comes from the second, unless their errors are uniform.
+That gives every training sample a belief about its true class. In a second stage the linear rule is a discriminant
+analysis of these beliefs, in alternation with them (`discriminant`), and all are judged again. It sees cleaner targets,
+but targets of which its own first answers are a part (a local rule would learn those by heart, and stays as it is);
+neither stage is better everywhere, and predictions are the mean of the two. What is said about labels comes from the
+second.
 
 The projection itself has seen all labels. Where there are many dimensions for the samples it has memorized them, wrong
 ones included: a sample then lies with the class it was given, and whatever is held out in the projected space is not.
@@ -30,7 +31,7 @@ from scipy.special import softmax
 from robustlda.data import Samples, distinct
 from robustlda.data.centered import CenteredBlock
 from robustlda.data.store import row_slices
-from robustlda.decision import clouds, ridge
+from robustlda.decision import clouds, discriminant, ridge
 from robustlda.decision.clouds import Clouds, CloudSettings
 from robustlda.decision.label_noise import (
     LabelNoise,
@@ -105,13 +106,13 @@ class Member(Protocol):
 class LinearMember:
     """Scores of the rows themselves, far ones being drawn in so that none has much leverage."""
 
-    rule: ScoreRule
+    coef: Array
+    offset: Array
     limit: float
 
     def probabilities(self, view: View) -> Array:
         drawn_in = ridge.shrink_factors(view.squares, self.limit)[:, None]
-        scores = drawn_in * view.rows.times(self.rule.coef)
-        return softmax(self.rule.sharpness * (scores + self.rule.offset), axis=1)
+        return softmax(drawn_in * view.rows.times(self.coef) + self.offset, axis=1)
 
 
 @dataclass(frozen=True)
@@ -253,12 +254,25 @@ class _Candidates:
     def _best(self, regression: Regression, targets: Array) -> tuple[tuple[Solution, float], Array]:
         return _best(regression, targets, self.targets, self.weight)
 
-    def stage(self, targets: Array | None = None) -> tuple[Stage, LabelNoise, LabelNoise]:
-        """The linear rule for some targets, judged together with the other members: safely, and as it is likely."""
-        (solution, sharpness), p = self._best(self.linear, self._indicators if targets is None else targets)
-        coef = self.samples.space.lift(self._directions @ solution.coef)
-        member = LinearMember(ScoreRule(coef, solution.offset, sharpness), self.limit)
-        safe, likely = fit_label_noise(np.concatenate([floored(p)[None], self.held_out]), self.labels)
+    def first(self) -> tuple[Stage, LabelNoise, LabelNoise]:
+        """The linear rule learns given labels."""
+        (solution, sharpness), p = self._best(self.linear, self._indicators)
+        return self._stage(sharpness * solution.coef, sharpness * solution.offset, p)
+
+    def second(self, noise: LabelNoise) -> tuple[Stage, LabelNoise, LabelNoise]:
+        """It learns what is believed."""
+        labels = self.labels
+
+        def explain(R: Array) -> Array:
+            return labels.likelihood(labels.transition(R, uniform=noise.uniform))
+
+        found = discriminant.alternate(self.linear, labels, noise.beliefs, explain)
+        return self._stage(found.coef, found.offset, found.held_out)
+
+    def _stage(self, coef: Array, offset: Array, held_out: Array) -> tuple[Stage, LabelNoise, LabelNoise]:
+        """A linear rule, judged together with the other members: safely, and as it is likely."""
+        member = LinearMember(self.samples.space.lift(self._directions @ coef), offset, self.limit)
+        safe, likely = fit_label_noise(np.concatenate([floored(held_out)[None], self.held_out]), self.labels)
         return Stage(member, safe.pool), safe, likely
 
 
@@ -303,11 +317,8 @@ def _linear(samples: Samples) -> tuple[Array, float, Regression]:
 
 def _assemble(candidates: _Candidates, axes: Array, priors: Array | None) -> tuple[Committee, LabelNoise]:
     """Two stages, and what the second has found out about the labels."""
-    first, safe, at_first = candidates.stage()
-    second, _, noise = candidates.stage(safe.beliefs)
-    # Errors that depend on the class are learned along with it, and seen better once labels are believed less; uniform
-    # ones are not, and beliefs, which are softer than labels, hide some of them.
-    noise = at_first if noise.uniform else noise
+    first, safe = candidates.first()[:2]
+    second, _, noise = candidates.second(safe)
     given = noise.priors if priors is None else priors
     correction = np.ones(len(noise.priors)) if priors is None else priors / noise.priors
     committee = Committee(

@@ -61,6 +61,7 @@ _PRIOR_ROW = 1.0  # samples that the prior on a row of T is worth; a sixth of th
 _PRIOR_OFFSET = 0.5  # precision of b
 _PRIOR_WEIGHT = 0.02  # precision of log β
 _PRIOR_BLUNT = 200.0  # against a pool that is blunter than its rules, which are as sharp as labels let them be
+_FEW = 2.0  # samples of a class that one rate for all is worth, where it is counted again and again
 _SURE = 3e-3  # probability beyond which checks do not ask how sure it was
 _PRIOR_LINE = (2.0, 0.25, 0.5)  # standard deviations of what checks may do to log-odds
 
@@ -127,6 +128,12 @@ class Labels:
     def checked(self) -> Array:
         return self.known >= 0
 
+    @property
+    def alone(self) -> Array:
+        """Which samples have a label that no other has."""
+        sizes = np.bincount(self.given, self.weight / np.maximum(self.one, 1e-300), self.n_classes)
+        return np.asarray(sizes[self.given] < 1.5)
+
     def likelihood(self, T: Array) -> Array:
         """Probability of the given label for every class that the true one may be (samples × classes)."""
         return self.possible(T[:, self.given].T)
@@ -146,6 +153,12 @@ class Labels:
     def counts(self, R: Array) -> Array:
         """Expected number of samples by true class (rows) and given label (columns)."""
         return (class_indicator(self.given, self.weight, self.n_classes) @ R).T
+
+    def transition(self, R: Array, *, uniform: bool) -> Array:
+        """Counted from beliefs: one rate for all, or a little drawn towards it."""
+        N = self.counts(R)
+        equal = uniform_transition(_possible_rate(1 - np.trace(N) / N.sum(), self.n_classes), self.n_classes)
+        return equal if uniform else (N + _FEW * equal) / (N.sum(axis=1, keepdims=True) + _FEW)
 
     def share(self, values: Array) -> float:
         """Weighted mean over samples."""
@@ -350,7 +363,7 @@ def _with_strength(p: Array, R: Array, labels: Labels, strength: float) -> tuple
     c, one = labels.n_classes, labels.one[:, None]
     for _ in range(_STEPS):
         N = labels.counts(R)
-        uniform = uniform_transition(min(max(1 - np.trace(N) / N.sum(), 1e-4), _MAX_RATE * (c - 1) / c), c)
+        uniform = uniform_transition(_possible_rate(1 - np.trace(N) / N.sum(), c), c)
         towards, sums = N + strength * uniform, N.sum(axis=1) + strength
         left_out = (towards[:, labels.given].T - one * R) / (sums - one * R)
         R, q = labels.posterior(p * labels.possible(left_out))
@@ -406,6 +419,11 @@ def best_likelihood(p: Array, weight: Array, c: int) -> float:
             break
         rate = step if low < step < high else (low + high) / 2
     return float(weight @ np.log(p + rate * slope))
+
+
+def _possible_rate(rate: float, c: int) -> float:
+    """Not none, and not as many that a label would say nothing."""
+    return float(min(max(rate, 1e-4), _MAX_RATE * (c - 1) / c))
 
 
 def uniform_transition(rate: float, c: int) -> Array:

@@ -29,9 +29,11 @@ PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 
 @dataclass(frozen=True)
 class Solution:
-    """One λ: scores without the sample itself, and coefficients on the features with their offset."""
+    """One λ: scores without the sample itself and with it, and coefficients on the features with their offset."""
 
+    penalty: float
     held_out: Array
+    fitted: Array
     coef: Array
     offset: Array
 
@@ -46,8 +48,8 @@ class Regression:
         eigenvalues, self._V = np.linalg.eigh(F.T @ (F * weight[:, None]))
         self._eigenvalues, self._A = np.maximum(eigenvalues, 0), F @ self._V
 
-    def solutions(self, Y: Array) -> Iterator[Solution]:
-        """One for each penalty."""
+    def solutions(self, Y: Array, penalty: float | None = None) -> Iterator[Solution]:
+        """One for each penalty, or the given one."""
         A, weight, total = self._A, self._weight, self._weight.sum()
         y = weight @ Y / total
         Y = Y - y
@@ -55,13 +57,14 @@ class Regression:
         # Directions in which next to nothing varies, as rounding or jitter leaves them, are none of its members.
         alive = self._eigenvalues > 1e-9 * self._eigenvalues.max()
         mean = self._eigenvalues[alive].mean() if alive.any() else 1.0
-        for penalty in PENALTIES:
-            inverse = 1 / (self._eigenvalues + penalty * mean)
+        for chosen in PENALTIES if penalty is None else (penalty,):
+            inverse = 1 / (self._eigenvalues + chosen * mean)
             leverage = self._one * (squares @ inverse + 1 / total)
             C = inverse[:, None] * B
-            held_out = Y - (Y - A @ C) / np.maximum(1 - leverage, 1e-6)[:, None] + y
+            fitted = A @ C
+            held_out = Y - (Y - fitted) / np.maximum(1 - leverage, 1e-6)[:, None] + y
             coef = self._V @ C
-            yield Solution(held_out, coef, y - self._mean @ coef)
+            yield Solution(chosen, held_out, fitted + y, coef, y - self._mean @ coef)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,120 @@
+"""Linear discriminant analysis of beliefs, and beliefs from it, in alternation.
+
+With beliefs r_jk about the true classes as targets, least squares with a penalty gives every sample c scores, and
+Fisher's analysis of the features with that penalty is Fisher's analysis of these scores (Hastie, Buja and Tibshirani
+1995): c dimensions instead of all features. Of the scores g_j that a sample gets without itself (`ridge`),
+
+    m_k = mean of g under r_·k,    S = Σ_jk r_jk (g_j − m_k)(g_j − m_k)ᵀ / n + ρI,
+    K = Σ_k n_k (m̂_k − m̂)(m_k − m)ᵀ / n,  made symmetric,
+
+m̂_k being the means of the scores that samples get with themselves. K is the scatter between classes, one factor from
+samples that were learned from and one from samples that were not, so a direction in which the two disagree has a
+negative entry in it. One such direction is always at hand: what is left out of a mean moves it the other way, so that a
+sample left out betrays its own target. So all is done within the directions in which scores of the latter kind vary,
+Q holds those of S⁻¹K with positive entries, in units of S, and
+
+    p_jk = softmax_k(τ (g_jᵀQQᵀm_k − |Qᵀm_k|²/2 + log n_k)).
+
+Then r_jk ∝ p_jk · P(what was given for j | k), and so on. The penalty and the sharpness τ are those that make what was
+given most likely. A rule that is fitted to labels once predicts labels, errors of a kind included; classes of one shape
+that have to explain all their samples do not follow such errors, and each round moves farther from them.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from robustlda.decision.label_noise import Labels, floored
+from robustlda.decision.ridge import Regression, Solution
+from robustlda.linalg import Array
+
+ROUNDS = 6
+"""Rounds of the alternation: more change little where classes are apart, and where they overlap drift."""
+
+CHOOSING = 2
+"""Rounds in which every penalty is tried."""
+
+SHRINKAGE = 3.0
+"""ρ, in mean variances of the scores, for one sample of each class."""
+
+SHARPEST = 4.0
+_SHARPNESS = 6  # values of τ, each half of the next
+
+
+@dataclass(frozen=True)
+class Discriminant:
+    """Linear scores of the features whose softmax is the probability of every class; those of the samples held out."""
+
+    coef: Array
+    offset: Array
+    held_out: Array
+    penalty: float
+
+
+def alternate(
+    regression: Regression, labels: Labels, beliefs: Array, explain: Callable[[Array], Array]
+) -> Discriminant:
+    """Discriminant of the beliefs that it leads to itself.
+
+    `explain` tells from beliefs how probable what was given is, for every class a sample may be of (n × c).
+    """
+    alone = np.flatnonzero(labels.alone)  # without them nothing is known of their classes
+    beliefs = beliefs.copy()
+    penalty: float | None = None
+    for step in range(ROUNDS):
+        beliefs[alone] = np.eye(labels.n_classes)[labels.given[alone]]
+        likelihood = explain(beliefs)
+        found = _likeliest(regression.solutions(beliefs, penalty), labels, beliefs, likelihood)
+        beliefs, _ = labels.posterior(floored(found.held_out) * likelihood)
+        penalty = found.penalty if step + 1 >= CHOOSING else None
+    return found
+
+
+def _likeliest(solutions: Iterable[Solution], labels: Labels, beliefs: Array, likelihood: Array) -> Discriminant:
+    """The analysis, of one for each penalty, and its sharpness that make what was given most likely."""
+    best, found = -np.inf, None
+    for solution in solutions:
+        coef, offset = _analysis(solution, beliefs, labels.weight)
+        scores = (solution.held_out @ coef + offset) * SHARPEST / 2 ** (_SHARPNESS - 1)
+        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+        for step in range(_SHARPNESS):
+            p = odds / odds.sum(axis=1, keepdims=True)
+            value = float(labels.weight @ np.log(np.maximum((floored(p) * likelihood).sum(axis=1), 1e-300)))
+            if found is None or value > best:
+                sharpness = SHARPEST / 2 ** (_SHARPNESS - 1 - step)
+                by_features = sharpness * (solution.coef @ coef), sharpness * (solution.offset @ coef + offset)
+                best, found = value, Discriminant(*by_features, p, solution.penalty)
+            odds = odds * odds  # twice as sharp
+    assert found is not None
+    return found
+
+
+def _analysis(solution: Solution, beliefs: Array, weight: Array) -> tuple[Array, Array]:
+    """Linear scores of least-squares scores: QQᵀm_k in the columns, and their offsets."""
+    basis = _range(solution.fitted, weight)
+    G, fitted = solution.held_out @ basis, solution.fitted @ basis
+    R = beliefs * weight[:, None]
+    sizes, total = R.sum(axis=0) + 1e-6, weight.sum()
+    M, with_itself = R.T @ G / sizes[:, None], R.T @ fitted / sizes[:, None]
+    S = (G.T @ (G * weight[:, None]) - (M.T * sizes) @ M) / total
+    S[np.diag_indices(len(S))] += SHRINKAGE * np.trace(S) / total + 1e-12
+    M = np.where((sizes < 2)[:, None], with_itself, M)
+    K = ((with_itself - sizes @ with_itself / total).T * sizes) @ (M - sizes @ M / total) / total
+    whitening = _inverse_root(S)
+    separation, U = np.linalg.eigh(whitening.T @ (K + K.T) @ whitening / 2)
+    Q = whitening @ U[:, separation > 0]
+    centers = M @ Q
+    return basis @ (Q @ centers.T), np.log(sizes / sizes.sum()) - np.einsum("km,km->k", centers, centers) / 2
+
+
+def _range(fitted: Array, weight: Array) -> Array:
+    """Directions in which fitted scores vary, in the columns: others hold nothing but what was left out."""
+    centered = fitted - weight @ fitted / weight.sum()
+    values, U = np.linalg.eigh(centered.T @ (centered * weight[:, None]))
+    return np.asarray(U[:, values > 1e-9 * values[-1]])
+
+
+def _inverse_root(S: Array) -> Array:
+    values, U = np.linalg.eigh(S)
+    return np.asarray(U / np.sqrt(np.maximum(values, 1e-12)))
