@@ -151,7 +151,7 @@ def test_gradient_of_the_pool_is_its_derivative(uniform, monkeypatch):
     pool, _, _ = noise._fit_pool(logs, labels, uniform=uniform)
     overlap = np.zeros((4, 4))
     overlap[1, 3] = overlap[3, 1] = 0.7
-    noise._refit_pool(logs, labels, TRANSITIONS["several"] * 0.9 + 0.025, pool, overlap)
+    noise.refit_pool(logs, labels, labels.likelihood(TRANSITIONS["several"] * 0.9 + 0.025), pool, overlap)
     sizes = (2 + 4 + (1 if uniform else 12), 2 + 4 + 4)
     for f, size in zip((seen[0], seen[-1]), sizes, strict=True):
         v = np.random.default_rng(1).normal(size=size) / 3

@@ -12,9 +12,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from robustlda.audit import farness
+from robustlda.decision.answers import Answers
 from robustlda.decision.label_noise import LabelNoise
 from robustlda.decision.rule import Distances, FittedDecision, Measuring, centered_blocks
-from robustlda.estimators import check_whole, fit_decision, verified_labels
+from robustlda.estimators import answer_table, check_whole, class_indices, fit_decision, has_answers, verified_labels
 from robustlda.estimators.robust import RobustLDA
 from robustlda.linalg import Array
 
@@ -82,6 +83,10 @@ class LabelAudit(BaseEstimator):
         Estimated probability that a sample of the row's class was given the column's label.
     confusion_ : ndarray of shape (n_classes, n_classes)
         Expected number of samples by given label (rows) and true class (columns).
+    annotator_answers_, annotator_accuracy_ : ndarray of shape (n_annotators,)
+        Where several people answered: how many answers each gave, and the expected share of right ones among them.
+    annotator_confusion_ : ndarray of shape (n_annotators, n_classes, n_classes)
+        Probability that this annotator calls a sample of the row's class like the column.
 
     Examples
     --------
@@ -113,6 +118,9 @@ class LabelAudit(BaseEstimator):
     confusion_: Array
     plane_: Array
     outlyingness_: Array
+    annotator_answers_: Array
+    annotator_accuracy_: Array
+    annotator_confusion_: Array
     _frame_kind: Any
     _doubt: Array
 
@@ -136,8 +144,9 @@ class LabelAudit(BaseEstimator):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
-        y : array-like of shape (n_samples,)
-            Labels of any type.
+        y : array-like of shape (n_samples,) or (n_samples, n_annotators)
+            Labels of any type. Or the answers of several people about each sample, with None or NaN (in an array of
+            integers, −1) where someone was not asked; what is judged is then the label most of them agree on.
         ids : array-like of shape (n_samples,), default=None
             What samples are called in the results; their rows if None.
         verified : {mask, dict, array-like}, default=None
@@ -151,25 +160,27 @@ class LabelAudit(BaseEstimator):
         """
         model = RobustLDA() if self.estimator is None else clone(self.estimator)
         self._check_parameters(model)
-        given = np.asarray(y)
-        if len(np.unique(given)) == len(given):
+        asked = answer_table(y) if has_answers(y) else None
+        n = len(np.asarray(y))
+        if asked is None and len(np.unique(np.asarray(y))) == n:
             raise ValueError(
-                f"Each of the {len(given)} samples has a label of its own; an audit needs several samples of a class."
+                f"Each of the {n} samples has a label of its own; an audit needs several samples of a class."
             )
-        names = np.arange(len(given)) if ids is None else np.asarray(ids)
-        if len(names) != len(given):
-            raise ValueError(f"There are {len(names)} ids for {len(given)} samples; give one for each.")
+        names = np.arange(n) if ids is None else np.asarray(ids)
+        if len(names) != n:
+            raise ValueError(f"There are {len(names)} ids for {n} samples; give one for each.")
         decision = fit_decision(model, X, y, verified=verified)
         beliefs, noise = _found(decision)
         rates: list[float] = []
         if self.n_resamples:
             resampled, rates = self._resampled(model, X, y, verified)
             beliefs = (beliefs + resampled) / 2
-        self.estimator_, self.classes_, self.given_, self.ids_ = model, model.classes_, given, names
+        self.estimator_, self.classes_, self.ids_ = model, model.classes_, names
         self._frame_kind = _frame_kind(X)
-        labels = np.searchsorted(self.classes_, given)
+        labels = self._agreed(asked, beliefs) if asked is not None else np.searchsorted(self.classes_, np.asarray(y))
+        given = self.given_ = np.asarray(y) if asked is None else self.classes_[labels]
         found = None if verified is None else verified_labels(verified, given)
-        self.verified_ = np.zeros(len(given), bool) if found is None else np.array([f is not None for f in found])
+        self.verified_ = np.zeros(n, bool) if found is None else np.array([f is not None for f in found])
         self._judge_labels(beliefs, labels, rates, noise)
         self._measure_distances(X, labels)
         order = self._order()
@@ -180,6 +191,18 @@ class LabelAudit(BaseEstimator):
         self.finding_[self.flags()] = "mislabelled"
         self.finding_[self.outlyingness_ > OUTLYING] = "outlying"
         return self
+
+    def _agreed(self, asked: Array, beliefs: Array) -> Array:
+        """What most answers agree on, as class indices; and what annotators are worth."""
+        indices = class_indices(asked.ravel(), self.classes_).reshape(asked.shape)
+        ones = np.ones(len(asked))
+        answers = Answers.of(indices, ones, ones, len(self.classes_))
+        right = np.bincount(answers.annotator, beliefs[answers.sample, answers.answer], asked.shape[1])
+        self.annotator_answers_ = np.bincount(answers.annotator, minlength=asked.shape[1])
+        self.annotator_accuracy_ = right / np.maximum(self.annotator_answers_, 1)
+        self.annotator_accuracy_[self.annotator_answers_ == 0] = np.nan
+        self.annotator_confusion_ = self.estimator_.annotator_confusion_
+        return answers.vote(beliefs)
 
     def _check_parameters(self, model: Any) -> None:
         if getattr(model, "decision", None) != "noise_aware":
@@ -194,7 +217,9 @@ class LabelAudit(BaseEstimator):
         """How probable it is that each label is wrong, and how many are; `rates` are those of other fits."""
         self.transition_ = self.estimator_.transition_
         # What the features say alone: beliefs hold the given label as well, and with few errors hardly doubt it.
-        features = beliefs / np.maximum(self.transition_[:, labels].T, 1e-300)
+        # Several answers are evidence rather than a label in doubt, and stay in.
+        several = noise.annotators is not None
+        features = beliefs if several else beliefs / np.maximum(self.transition_[:, labels].T, 1e-300)
         self._doubt = 1 - features[np.arange(len(labels)), labels] / features.sum(axis=1)
         self.suggested_ = self.classes_[features.argmax(axis=1)]
         self.probability_wrong_ = 1 - beliefs[np.arange(len(labels)), labels]
@@ -204,7 +229,7 @@ class LabelAudit(BaseEstimator):
         low, high = min(low, max(0.0, rate - error)), max(high, rate + error)
         # Chance on both sides of all that cannot be told apart.
         least, most = noise.bounds
-        self.noise_interval_ = max(0.0, low - max(rate - least, 0)), min(1.0, high + max(most - rate, 0))
+        self.noise_interval_ = float(max(0, low - max(rate - least, 0))), float(min(1, high + max(most - rate, 0)))
         self.noise_reason_ = _reason(self, noise)
         self.confusion_ = np.array([beliefs[labels == k].sum(axis=0) for k in range(len(self.classes_))])
 
@@ -361,6 +386,11 @@ def _reason(audit: LabelAudit, noise: LabelNoise) -> str:
         if audit.verified_.any():
             return f"{audit.verified_.sum()} checked labels tell how many are wrong."
         return "The features tell classes apart well enough to count."
+    if noise.annotators is not None:
+        return (
+            f"Answers and features disagree about labels that most answers agree on: between {least:.1%} and "
+            f"{most:.1%} of these are wrong, depending on which of the two is believed."
+        )
     overlapping = np.argwhere(np.triu(noise.overlap) > 0)
     names = [f"{audit.classes_[i]} and {audit.classes_[j]}" for i, j in overlapping[:2]]
     where = f" {', '.join(names)} overlap in these features." if names else ""

@@ -32,6 +32,7 @@ from robustlda.data import Samples, distinct
 from robustlda.data.centered import CenteredBlock
 from robustlda.data.store import row_slices
 from robustlda.decision import clouds, discriminant, ridge
+from robustlda.decision.answers import fit_answer_noise
 from robustlda.decision.clouds import Clouds, CloudSettings
 from robustlda.decision.label_noise import (
     LabelNoise,
@@ -192,9 +193,11 @@ class Committee:
         index, weights = distinct.subset(samples, groups, plan.max_samples, plan.min_class_samples)
         candidates = _Candidates(samples.take(index, weights), checks.take(index), axes)
         rule, noise = _assemble(candidates, axes, training.priors)
-        place = np.full(len(groups), -1)
-        place[groups.group[index]] = np.arange(len(index))
-        return FittedDecision(rule, _all_beliefs(rule, noise, training, place[groups.group]), noise)
+        # Copies share what is believed of one of them, unless each has answers of its own.
+        own = groups.group if checks.answers is None else np.arange(samples.n_samples)
+        place = np.full(samples.n_samples, -1)
+        place[own[index]] = np.arange(len(index))
+        return FittedDecision(rule, _all_beliefs(rule, noise, training, place[own]), noise)
 
 
 def _axes(training: Training, n_distinct: int) -> Array:
@@ -210,8 +213,9 @@ def _all_beliefs(rule: Committee, noise: LabelNoise, training: Training, place: 
     """Beliefs about all samples: of those that were learned from as they are, of others from the rule itself."""
     samples, checks = training.samples, training.checks
     beliefs = np.empty((samples.n_samples, samples.n_classes))
+    likelihood = checks.likelihood(noise)
     for block in centered_blocks(training.store, training.center, samples.plan):
-        p = rule.probabilities(block.read()) * noise.transition[:, checks.given[block.rows]].T
+        p = rule.probabilities(block.read()) * likelihood[block.rows]
         beliefs[block.rows] = p / p.sum(axis=1, keepdims=True)
     learned = place >= 0
     beliefs[learned] = noise.beliefs[place[learned]]
@@ -227,7 +231,9 @@ class _Candidates:
         self.samples, self.targets = samples, samples.labels
         count = _label_weight(samples)
         self.weight = samples.weights.given * count
-        self.labels = Labels(checks.given, self.weight, samples.weights.one * count, checks.known, samples.n_classes)
+        one = samples.weights.one * count
+        self.labels = Labels(checks.given, self.weight, one, checks.known, samples.n_classes)
+        self.answers = None if checks.answers is None else checks.answers.weighted(self.weight, one)
         Z = samples.project_features(axes.T.astype(float)).astype(float)
         parts = Z, self.targets, samples.weights, samples.n_classes
         fitted = [clouds.fit(*parts, settings) for settings in CLOUDS]
@@ -261,9 +267,11 @@ class _Candidates:
 
     def second(self, noise: LabelNoise) -> tuple[Stage, LabelNoise, LabelNoise]:
         """It learns what is believed."""
-        labels = self.labels
+        labels, answers = self.labels, self.answers
 
         def explain(R: Array) -> Array:
+            if answers is not None:
+                return labels.possible(answers.likelihood(R))
             return labels.likelihood(labels.transition(R, uniform=noise.uniform))
 
         found = discriminant.alternate(self.linear, labels, noise.beliefs, explain)
@@ -272,7 +280,11 @@ class _Candidates:
     def _stage(self, coef: Array, offset: Array, held_out: Array) -> tuple[Stage, LabelNoise, LabelNoise]:
         """A linear rule, judged together with the other members: safely, and as it is likely."""
         member = LinearMember(self.samples.space.lift(self._directions @ coef), offset, self.limit)
-        safe, likely = fit_label_noise(np.concatenate([floored(held_out)[None], self.held_out]), self.labels)
+        P = np.concatenate([floored(held_out)[None], self.held_out])
+        if self.answers is None:
+            safe, likely = fit_label_noise(P, self.labels)
+        else:
+            safe = likely = fit_answer_noise(P, self.answers, self.labels)
         return Stage(member, safe.pool), safe, likely
 
 

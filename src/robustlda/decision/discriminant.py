@@ -15,9 +15,10 @@ Q holds those of S⁻¹K with positive entries, in units of S, and
 
     p_jk = softmax_k(τ (g_jᵀQQᵀm_k − |Qᵀm_k|²/2 + log n_k)).
 
-Then r_jk ∝ p_jk · P(what was given for j | k), and so on. The penalty and the sharpness τ are those that make what was
-given most likely. A rule that is fitted to labels once predicts labels, errors of a kind included; classes of one shape
-that have to explain all their samples do not follow such errors, and each round moves farther from them.
+Then r_jk ∝ p_jk · P(what was given for j | k), and so on. The sharpness τ is the one that makes what was given most
+likely, and the penalty nearly so (`_likeliest`). A rule that is fitted to labels once predicts labels, errors of a kind
+included; classes of one shape that have to explain all their samples do not follow such errors, and each round moves
+farther from them.
 """
 
 from collections.abc import Callable, Iterable
@@ -38,8 +39,11 @@ CHOOSING = 2
 SHRINKAGE = 3.0
 """ρ, in mean variances of the scores, for one sample of each class."""
 
-SHARPEST = 4.0
-_SHARPNESS = 6  # values of τ, each half of the next
+SHARPNESS = 2.0 ** np.arange(-3, 3)
+"""Values of τ, each twice the one before."""
+
+CLEARLY = 2.0
+"""Standard errors of a difference in likelihood."""
 
 
 @dataclass(frozen=True)
@@ -72,22 +76,35 @@ def alternate(
 
 
 def _likeliest(solutions: Iterable[Solution], labels: Labels, beliefs: Array, likelihood: Array) -> Discriminant:
-    """The analysis, of one for each penalty, and its sharpness that make what was given most likely."""
-    best, found = -np.inf, None
-    for solution in solutions:
-        coef, offset = _analysis(solution, beliefs, labels.weight)
-        scores = (solution.held_out @ coef + offset) * SHARPEST / 2 ** (_SHARPNESS - 1)
-        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
-        for step in range(_SHARPNESS):
-            p = odds / odds.sum(axis=1, keepdims=True)
-            value = float(labels.weight @ np.log(np.maximum((floored(p) * likelihood).sum(axis=1), 1e-300)))
-            if found is None or value > best:
-                sharpness = SHARPEST / 2 ** (_SHARPNESS - 1 - step)
-                by_features = sharpness * (solution.coef @ coef), sharpness * (solution.offset @ coef + offset)
-                best, found = value, Discriminant(*by_features, p, solution.penalty)
-            odds = odds * odds  # twice as sharp
-    assert found is not None
-    return found
+    """Of the analyses, one for each penalty, the one that makes what was given most likely, or the next stronger one.
+
+    What was given holds errors, and a weak penalty can follow them. So the next one is taken if it is not clearly
+    worse.
+    """
+    tried = [_sharpest(solution, labels, beliefs, likelihood) for solution in solutions]
+    values = [float(labels.weight @ logs) for _, logs in tried]
+    best = int(np.argmax(values))
+    if best + 1 < len(tried):
+        loss = tried[best][1] - tried[best + 1][1]
+        spread = labels.weight @ (loss - labels.share(loss)) ** 2
+        best += int(values[best] - values[best + 1] <= CLEARLY * np.sqrt(spread))
+    return tried[best][0]
+
+
+def _sharpest(solution: Solution, labels: Labels, beliefs: Array, likelihood: Array) -> tuple[Discriminant, Array]:
+    """The analysis with the τ that makes what was given most likely, and the logarithms of its likelihood."""
+    coef, offset = _analysis(solution, beliefs, labels.weight)
+    scores = (solution.held_out @ coef + offset) * SHARPNESS[0]
+    odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+    best, logs, held_out = SHARPNESS[0], np.full(len(odds), -np.inf), odds
+    for sharpness in SHARPNESS:
+        p = odds / odds.sum(axis=1, keepdims=True)
+        found = np.log(np.maximum((floored(p) * likelihood).sum(axis=1), 1e-300))
+        if labels.weight @ found > labels.weight @ logs:
+            best, logs, held_out = sharpness, found, p
+        odds = odds * odds  # twice as sharp
+    coef, offset = best * (solution.coef @ coef), best * (solution.offset @ coef + offset)
+    return Discriminant(coef, offset, held_out, solution.penalty), logs
 
 
 def _analysis(solution: Solution, beliefs: Array, weight: Array) -> tuple[Array, Array]:

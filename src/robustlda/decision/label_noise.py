@@ -89,7 +89,8 @@ class LabelNoise:
 
     `bounds` hold the noise rate if all that could be is overlap, and if all that could be is noise. `overlap` says for
     pairs of classes how much of what goes both ways was taken for overlap. `uniform` is true where one rate for all
-    classes explains the labels.
+    classes explains the labels. Where several people answered, `annotators` has the confusion of each of them, the
+    noise rate is that of single answers, and the bounds are those of what most of them agree on.
     """
 
     pool: Pool
@@ -101,6 +102,7 @@ class LabelNoise:
     priors: Array
     likelihood: Array
     uniform: bool
+    annotators: Array | None = None
 
 
 def floored(p: Array) -> Array:
@@ -204,7 +206,7 @@ def _judged(found: _Explanation, logs: Array, labels: Labels) -> LabelNoise:
     undecided = _undecided(p, labels.weight)
     overlap = _between(undecided, *UNDECIDED)
     kept = discounted(T, overlap, uniform=found.uniform)
-    pool = _refit_pool(logs, labels, kept, found.pool, overlap)
+    pool = refit_pool(logs, labels, labels.likelihood(kept), found.pool, overlap)
     p = pool.probabilities(logs)
     R, _ = _normalized(p * kept[:, labels.given].T * found.without_itself)
     least = discounted(T, _between(undecided, 0, UNDECIDED[0]), one_way=True)
@@ -301,15 +303,14 @@ def _fit_pool(logs: Array, labels: Labels, *, uniform: bool) -> tuple[Pool, Arra
     return pool, beliefs(pool, T)[1], np.array(path)
 
 
-def _refit_pool(logs: Array, labels: Labels, T: Array, pool: Pool, overlap: Array) -> Pool:
-    """The pool that suits a transition; classes that overlap get slopes of their own, the freer the more they do."""
+def refit_pool(logs: Array, labels: Labels, likelihood: Array, pool: Pool, overlap: Array) -> Pool:
+    """The pool that suits the likelihood of what was given; classes that overlap get slopes of their own."""
     e, c, weight = len(logs), labels.n_classes, labels.weight
     freedom = overlap + np.diag(overlap.max(axis=1))
     free = freedom > 0
     precision = 1 / freedom[free]
     mean = logs.mean(axis=0)
     unit = np.sqrt((mean**2).mean()) or 1.0
-    likelihood = labels.likelihood(T)
 
     def unpacked(v: Array) -> Pool:
         mixing = np.zeros((c, c))

@@ -14,6 +14,7 @@ import numpy as np
 from robustlda.data.centered import CenteredBlock
 from robustlda.data.samples import Samples
 from robustlda.data.store import Store, row_slices
+from robustlda.decision.answers import Answers
 from robustlda.decision.label_noise import LabelNoise
 from robustlda.linalg import Array
 from robustlda.plan import Plan
@@ -21,10 +22,14 @@ from robustlda.plan import Plan
 
 @dataclass(frozen=True)
 class Checks:
-    """Class indices: the labels as they were given, and what a person has found instead (−1 where nobody looked)."""
+    """Class indices: the labels as they were given, and what a person has found instead (−1 where nobody looked).
+
+    Where several people were asked, there are `answers`, and the given label is the one they agree on.
+    """
 
     given: Array
     known: Array
+    answers: Answers | None = None
 
     @property
     def believed(self) -> Array:
@@ -32,7 +37,14 @@ class Checks:
         return np.where(self.known >= 0, self.known, self.given)
 
     def take(self, index: Array) -> "Checks":
-        return Checks(self.given[index], self.known[index])
+        answers = None if self.answers is None else self.answers.take(index)
+        return Checks(self.given[index], self.known[index], answers)
+
+    def likelihood(self, noise: LabelNoise) -> Array:
+        """Probability of what was given for every class that a sample may be of."""
+        if self.answers is None or noise.annotators is None:
+            return np.asarray(noise.transition[:, self.given].T)
+        return self.answers.under(noise.annotators)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,14 @@
 """The estimators: validation, scikit-learn's conventions, and the composition of samples, solver and rule."""
 
 from robustlda.estimators._base import DiscriminantProjection, fit_decision
-from robustlda.estimators._validation import check_whole, verified_labels
+from robustlda.estimators._validation import answer_table, check_whole, class_indices, has_answers, verified_labels
 
-__all__ = ["DiscriminantProjection", "check_whole", "fit_decision", "verified_labels"]
+__all__ = [
+    "DiscriminantProjection",
+    "answer_table",
+    "check_whole",
+    "class_indices",
+    "fit_decision",
+    "has_answers",
+    "verified_labels",
+]

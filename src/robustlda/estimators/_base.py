@@ -3,6 +3,7 @@
 W is `components_.T`, here and everywhere: the columns of W in formulas are the rows of `components_` in code.
 """
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from robustlda.data import Samples, Store, Weights, as_samples
 from robustlda.data.centering import CENTERS
 from robustlda.data.store import Rows
 from robustlda.decision import RULES, FittedDecision, Rule, Training
+from robustlda.decision.answers import Answers
 from robustlda.decision.rule import Checks, score_rows
 from robustlda.estimators import _validation as validation
 from robustlda.linalg import Array, fix_signs
@@ -71,8 +73,9 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
             Training samples: an array, a DataFrame of any kind, a sparse matrix, which is not made dense unless that
             takes less than 32 MB, or a memory-mapped array or another `robustlda.data.Store`, which are read block by
             block. How they are stored does not change the answer.
-        y : array-like of shape (n_samples,)
-            Class labels of any type, right or wrong.
+        y : array-like of shape (n_samples,) or (n_samples, n_annotators)
+            Class labels of any type, right or wrong. Or the answers of several people about each sample, with None or
+            NaN (in an array of integers, −1) where someone was not asked.
         sample_weight : array-like of shape (n_samples,), default=None
             A weight of 2 counts as a sample given twice, a weight of 0 as one not given. Where samples are judged
             without themselves, whole numbers are copies, one of which is left out; other weights belong to one sample.
@@ -97,25 +100,25 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         """Rows, class indices and weights of the samples that count."""
         store, y = validation.validated_training(self, X, y, self.plan)
         weight = np.ones(len(y)) if sample_weight is None else validation.checked_weight(sample_weight, len(y))
-        found = None if verified is None else validation.verified_labels(verified, y)
-        if not weight.all():
-            counts = np.flatnonzero(weight)
-            store, y, weight = store.take(counts), y[counts], weight[counts]
-            found = None if found is None else found[counts]
-        self.classes_, given = np.unique(y, return_inverse=True)
+        counts = np.flatnonzero(weight)
+        store = store if len(counts) == len(weight) else store.take(counts)
+        self.classes_, given, answers = _understood(y[counts], weight[counts])
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least 2 classes, but y holds only one class: {self.classes_[0]}."
             )
-        if found is None:
-            return store, Checks(given, np.full(len(y), -1)), weight
-        checks = Checks(given, validation.class_indices(found, self.classes_))
+        if verified is None:
+            return store, Checks(given, np.full(len(counts), -1), answers), weight[counts]
+        labels = np.full(len(weight), None, object)
+        labels[counts] = self.classes_[given].tolist()
+        found = validation.verified_labels(verified, labels)[counts]
+        checks = Checks(given, validation.class_indices(found, self.classes_), answers)
         lost = np.setdiff1d(np.arange(len(self.classes_)), checks.believed)
         if len(lost):
             raise ValueError(
                 f"No sample is left in class {self.classes_[lost[0]]} after the verified labels; leave out its samples."
             )
-        return store, checks, weight
+        return store, checks, weight[counts]
 
     def _check_spread(self, samples: Samples) -> None:
         if self._needs_matrix and samples.dim > _LARGEST_MATRIX:
@@ -158,6 +161,10 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
             self.noise_rate_ = decision.label_noise.noise_rate
             self.transition_ = decision.label_noise.transition
             self.likelihood_path_ = decision.label_noise.likelihood
+        if decision.label_noise is not None and decision.label_noise.annotators is not None:
+            self.annotator_confusion_ = decision.label_noise.annotators
+        elif hasattr(self, "annotator_confusion_"):
+            del self.annotator_confusion_  # of an earlier fit
 
     def transform(self, X: Any) -> Any:
         """Coordinates of the centered samples in the projection.
@@ -223,6 +230,14 @@ def fit_decision(
     """Fit the model; what its rule believes about the training labels is returned, as the model does not keep it."""
     model._check_parameters()
     store, checks, weight = model._check_training(X, y, sample_weight, verified)
+    decision = _fit(model, store, checks, weight)
+    if checks.answers is None or decision is None or decision.beliefs is None:
+        return decision
+    # What the features say about the answers is a better start than what the answers said alone.
+    return _fit(model, store, replace(checks, given=checks.answers.consensus(decision.beliefs)), weight)
+
+
+def _fit(model: DiscriminantProjection, store: Store, checks: Checks, weight: Array) -> FittedDecision | None:
     c, plan, labels = len(model.classes_), model.plan, checks.believed
     priors = None if model.priors is None else validation.checked_priors(model.priors, c)
     rows = Rows(store, plan.block_rows(store.shape[1]))
@@ -238,3 +253,14 @@ def fit_decision(
         raise TypeError(f"decision={model.decision!r} was fitted to a {type(decision).__name__}, not a FittedDecision.")
     model._keep_decision(decision)
     return decision
+
+
+def _understood(y: Array, weight: Array) -> tuple[Array, Array, Answers | None]:
+    """Classes, the index of each sample's class, and where several people were asked their answers."""
+    if y.ndim == 1:
+        classes, given = np.unique(y, return_inverse=True)
+        return classes, given, None
+    classes = np.unique(np.array([answer for answer in y.ravel().tolist() if answer is not None]))
+    indices = validation.class_indices(y.ravel(), classes).reshape(y.shape)
+    answers = Answers.of(indices, weight, Weights.of(weight).one, len(classes)).with_strength()
+    return classes, answers.consensus(answers.beliefs()), answers

@@ -28,7 +28,16 @@ def validated_store(estimator: BaseEstimator, X: Any, plan: Plan) -> Store:
 
 
 def validated_training(estimator: BaseEstimator, X: Any, y: Any, plan: Plan) -> tuple[Store, Array]:
-    """Rows and labels that belong together, checked."""
+    """Rows and labels that belong together, checked. Of several answers about a row, y has a row for each."""
+    if has_answers(y):
+        table = answer_table(y)
+        store = as_store(X) if is_read_in_blocks(X) else _validated_rows(estimator, X)
+        if is_read_in_blocks(X):
+            _check_features(estimator, store.shape[1], reset=True)
+        if len(table) != store.shape[0]:
+            raise ValueError(f"X has {store.shape[0]} rows, but y has answers about {len(table)}: give a row for each.")
+        check_size(store, plan)
+        return store, table
     if not is_read_in_blocks(X):
         X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=_DTYPES, ensure_min_samples=2)
         store = as_store(X)
@@ -40,6 +49,57 @@ def validated_training(estimator: BaseEstimator, X: Any, y: Any, plan: Plan) -> 
     check_classification_targets(y)
     check_size(store, plan)
     return store, y
+
+
+def _validated_rows(estimator: BaseEstimator, X: Any) -> Store:
+    return as_store(validate_data(estimator, X, accept_sparse="csr", dtype=_DTYPES, ensure_min_samples=2))
+
+
+def has_answers(y: Any) -> bool:
+    """Whether y holds several answers about each sample."""
+    shape = y.shape if hasattr(y, "shape") else np.shape(y)
+    return len(shape) == 2 and shape[1] > 1
+
+
+def answer_table(y: Any) -> Array:
+    """Answers as given (samples × annotators), None where there is none."""
+    masked = np.ma.getmaskarray(y) if isinstance(y, np.ma.MaskedArray) else None
+    values = np.asarray(y.data if isinstance(y, np.ma.MaskedArray) else y)
+    if values.dtype.kind in "iu":
+        missing = values == -1  # as scikit-learn marks what has no label
+    elif values.dtype.kind == "f":
+        missing = np.isnan(values)
+    else:
+        missing = np.array([[_is_missing(v) for v in row] for row in values.tolist()], bool).reshape(values.shape)
+    missing = missing if masked is None else missing | masked
+    given = values[~missing]
+    if _is_one_hot(values, missing):
+        raise ValueError(
+            f"Every row of y, which has {values.shape[1]} columns, holds a single 1 and zeros: indicators of classes "
+            "rather than answers of people. Pass y.argmax(axis=1)."
+        )
+    if missing.all(axis=1).any():
+        row = int(missing.all(axis=1).argmax())
+        raise ValueError(f"Row {row} of y has no answer; leave it out, and predict it afterwards.")
+    if given.dtype.kind == "f" and (given == np.rint(given)).all():
+        values = np.where(missing, 0, values).astype(int)  # whole numbers became floats to make room for NaN
+    table = np.full(values.shape, None, object)
+    table[~missing] = values[~missing].tolist()
+    return table
+
+
+def _is_one_hot(values: Array, missing: Array) -> bool:
+    if missing.any() or values.dtype.kind not in "iufb":
+        return False
+    return bool(((values == 0) | (values == 1)).all() and (values.sum(axis=1) == 1).all())
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN and pandas.NA; the latter is neither equal to itself nor different."""
+    if value is None:
+        return True
+    same = value == value
+    return not (isinstance(same, bool | np.bool_) and bool(same))
 
 
 def _check_features(estimator: BaseEstimator, d: int, reset: bool) -> None:
@@ -128,7 +188,7 @@ def checked_priors(priors: Any, n_classes: int) -> Array:
 
 
 def verified_labels(verified: Any, y: Array) -> Array:
-    """The right label of every sample that a person has checked, None elsewhere."""
+    """The right label of every sample that a person has checked, None elsewhere; y are the labels without that."""
     found = np.full(len(y), None, object)
     if isinstance(verified, Mapping):
         for row, label in verified.items():
@@ -145,7 +205,7 @@ def verified_labels(verified: Any, y: Array) -> Array:
     if values.dtype == bool:
         found[values] = y[values]
         return found
-    seen = np.array([value is not None and value == value for value in values.tolist()], bool)  # NaN is not itself
+    seen = np.array([not _is_missing(value) for value in values.tolist()], bool)
     found[seen] = values[seen].tolist()
     return found
 

@@ -96,11 +96,16 @@ class RobustLDA(RatioProjection):
     rule_ : object
         The fitted decision rule.
     noise_rate_ : float
-        Estimated share of wrong labels in the training data. Only with ``decision="noise_aware"``, as the next two.
+        Estimated share of wrong labels, or answers, in the training data. Only with ``decision="noise_aware"``, as
+        the next three.
     transition_ : ndarray of shape (n_classes, n_classes)
         Estimated probability that a sample of the row's class is given the column's label.
     likelihood_path_ : ndarray
-        Logarithm of the likelihood of the given labels, with its prior, as rules are weighed; never falls.
+        Logarithm of the likelihood of the given labels, with its prior, as rules are weighed; never falls, but for
+        several answers per sample, where what is judged is left out.
+    annotator_confusion_ : ndarray of shape (n_annotators, n_classes, n_classes)
+        Where y held several answers per sample: estimated probability that this annotator calls a sample of the row's
+        class like the column.
 
     References
     ----------
