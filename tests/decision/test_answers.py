@@ -1,4 +1,4 @@
-"""Several answers about a sample: annotators are found out, features help, and what is no table of answers is refused."""
+"""Several answers about a sample: annotators are found out, features help, and tables of other things are refused."""
 
 import numpy as np
 import pandas as pd
