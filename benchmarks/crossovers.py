@@ -20,7 +20,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
-from robustlda import RobustLDA
+from robustlda import RatioLDA, RobustLDA
 from robustlda.data import Weights, as_samples, as_store
 from robustlda.losses import L12
 from robustlda.output import replacing
@@ -52,7 +52,7 @@ def table(n: int, d: int, c: int = 5) -> tuple[np.ndarray, np.ndarray]:
 
 def fit(X: Any, y: np.ndarray, **settings: Any) -> Callable[[], object]:
     def run() -> object:
-        model = RobustLDA(decision=None, max_iter=30)
+        model = RatioLDA(decision=None, init="pca", leverage="bounded", max_iter=30)
         model.plan = Plan(**settings)
         return model.fit(X, y)
 

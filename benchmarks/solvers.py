@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from robustlda import RobustLDA, TraceRatioLDA
+from robustlda import RatioLDA, TraceRatioLDA
 
 Run = Callable[[Any, np.ndarray, int], tuple[np.ndarray | None, int]]
 LIMIT = 1000
@@ -26,7 +26,7 @@ class Solver:
 
 def _ours(**settings: Any) -> Run:
     def run(X: Any, y: np.ndarray, limit: int = LIMIT) -> tuple[np.ndarray | None, int]:
-        model = RobustLDA(decision=None, leverage="free", max_iter=limit, **settings).fit(X, y)
+        model = RatioLDA(decision=None, max_iter=limit, **settings).fit(X, y)
         return model.components_.T, model.n_iter_
 
     return run
@@ -92,10 +92,10 @@ def _matrix_too_large(X: Any) -> str:
 SOLVERS = {
     solver.name: solver
     for solver in (
-        Solver("robustlda", _ours(), True),
-        Solver("robustlda to 1e-5", _ours(tol=1e-5), True),
-        Solver("robustlda from trace ratio to 1e-5", _ours(tol=1e-5, init="trace_ratio"), True),
-        Solver("robustlda, plain steps", _ours(solver="plain"), True, _matrix_too_large),
+        Solver("robustlda", _ours(init="pca"), True),
+        Solver("robustlda to 1e-5", _ours(tol=1e-5, init="pca"), True),
+        Solver("robustlda from trace ratio to 1e-5", _ours(tol=1e-5), True),
+        Solver("robustlda, plain steps", _ours(solver="plain", init="pca"), True, _matrix_too_large),
         Solver("textbook NumPy", textbook, True, _matrix_too_large),
         Solver("trace ratio", _trace_ratio),
         Solver("scikit-learn LDA, svd", _lda(), skip=_dense_too_large),

@@ -7,18 +7,30 @@ if TYPE_CHECKING:
     from robustlda.audit.label_audit import LabelAudit
     from robustlda.estimators.laplacian import DLE, SupervisedLPP
     from robustlda.estimators.margin import MMC
+    from robustlda.estimators.ratio import RatioLDA
     from robustlda.estimators.robust import RobustLDA
     from robustlda.estimators.trace_ratio import TraceRatioLDA
     from robustlda.solvers.ratio import minimize_ratio
 
 __version__ = "0.1.0"
-__all__ = ["DLE", "MMC", "LabelAudit", "RobustLDA", "SupervisedLPP", "TraceRatioLDA", "__version__", "minimize_ratio"]
+__all__ = [
+    "DLE",
+    "MMC",
+    "LabelAudit",
+    "RatioLDA",
+    "RobustLDA",
+    "SupervisedLPP",
+    "TraceRatioLDA",
+    "__version__",
+    "minimize_ratio",
+]
 
 _HOME = {
     "DLE": "robustlda.estimators.laplacian",
     "LabelAudit": "robustlda.audit.label_audit",
     "MMC": "robustlda.estimators.margin",
     "SupervisedLPP": "robustlda.estimators.laplacian",
+    "RatioLDA": "robustlda.estimators.ratio",
     "RobustLDA": "robustlda.estimators.robust",
     "TraceRatioLDA": "robustlda.estimators.trace_ratio",
     "minimize_ratio": "robustlda.solvers.ratio",

@@ -75,7 +75,7 @@ def test_beliefs_are_probabilities_of_every_training_sample(rule, wine):
     if decision.beliefs is not None:
         assert decision.beliefs.shape == (178, 3)
         assert_allclose(decision.beliefs.sum(axis=1), 1)
-    assert fit_decision(RobustLDA(decision=None), X, y) is None
+    assert fit_decision(MMC(decision=None), X, y) is None
 
 
 def test_samples_of_no_weight_are_not_there(rule, wine):

@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier, kneighbors_graph
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from robustlda import DLE, MMC, RobustLDA, SupervisedLPP, TraceRatioLDA
+from robustlda import DLE, MMC, RatioLDA, SupervisedLPP, TraceRatioLDA
 from robustlda.data import graphs
 from robustlda.experiments import baselines
 from robustlda.linalg import principal_angles
@@ -93,7 +93,7 @@ FLOORS = {
     "LDA": (baselines.classical_lda(), 0.97),
     "MMC": (MMC(decision=None), 0.96),
     "PCA": (PCA(120), 0.93),
-    "rLDA": (RobustLDA(init="trace_ratio", decision=None), 0.96),
+    "rLDA": (RatioLDA(decision=None), 0.96),
 }
 
 

@@ -20,21 +20,31 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import robustlda
-from robustlda import DLE, MMC, RobustLDA, SupervisedLPP, TraceRatioLDA
+from robustlda import DLE, MMC, RatioLDA, RobustLDA, SupervisedLPP, TraceRatioLDA
 from robustlda.linalg import principal_angles
 from robustlda.losses import Lp
 
-ESTIMATORS = [RobustLDA(), TraceRatioLDA(), MMC(), SupervisedLPP(), DLE()]
+ESTIMATORS = [RobustLDA(), RatioLDA(), TraceRatioLDA(), MMC(), SupervisedLPP(), DLE()]
 VARIANTS = [
     *ESTIMATORS,
     RobustLDA(decision=None),
+    RobustLDA(decision="centroid", center="median"),
+    RatioLDA(decision=None),
     TraceRatioLDA(decision=None),
     MMC(decision=None),
     SupervisedLPP(graph="binary"),
     SupervisedLPP(graph="balanced", decision=None),
     DLE(decision=None),
-    RobustLDA(loss="capped", exponent=2, init="random", center="median", random_state=0),
-    RobustLDA(init="best", loss="cauchy", random_state=0),
+    RatioLDA(
+        loss="capped",
+        exponent=2,
+        init="random",
+        center="median",
+        leverage="bounded",
+        decision="noise_aware",
+        random_state=0,
+    ),
+    RatioLDA(init="best", loss="cauchy", decision="centroid", random_state=0),
 ]
 
 
@@ -60,7 +70,7 @@ def angle(a, b):
 
 
 def orthonormal(estimator):
-    return not isinstance(estimator, SupervisedLPP | DLE)
+    return not isinstance(estimator, RobustLDA | SupervisedLPP | DLE)
 
 
 def weighted(estimator):
@@ -116,11 +126,11 @@ def test_scale_changes_nothing(estimator, wine, scale):
         shared = min(len(a.objective_path_), len(b.objective_path_))
         assert_allclose(a.objective_path_[:shared], b.objective_path_[:shared], rtol=1e-8)
         assert_allclose(a.objective_path_[-1], b.objective_path_[-1], rtol=1e-8)
-    unit = 1 if isinstance(estimator, SupervisedLPP) else scale
+    unit = 1 if isinstance(estimator, RobustLDA | SupervisedLPP) else scale
     assert_allclose(unit * a.transform(X), b.transform(scale * X), atol=1e-5 * unit)
 
 
-@pytest.mark.parametrize("kind", [RobustLDA, TraceRatioLDA, MMC, SupervisedLPP, DLE])
+@pytest.mark.parametrize("kind", [RatioLDA, TraceRatioLDA, MMC, SupervisedLPP, DLE])
 def test_rotating_features_rotates_components(kind, wine):
     X, y = wine
     Q = np.linalg.qr(np.random.default_rng(0).normal(size=(13, 13)))[0]
@@ -149,7 +159,7 @@ def test_integer_weight_is_repetition(estimator, wine, wide):
 
 def test_float32_stays_float32_and_agrees_with_float64(wine):
     X, y = wine
-    for kind in (RobustLDA, TraceRatioLDA, MMC, SupervisedLPP, DLE):
+    for kind in (RobustLDA, RatioLDA, TraceRatioLDA, MMC, SupervisedLPP, DLE):
         a, b = kind(n_components=2).fit(X, y), kind(n_components=2).fit(X.astype(np.float32), y)
         for array in (b.components_, b.center_, b.class_centers_, b.transform(X.astype(np.float32))):
             assert array.dtype == np.float32
@@ -226,9 +236,9 @@ def test_pure_transformer_feeds_a_pipeline_and_a_grid_search(wine):
     assert not hasattr(model, "predict")
     pipe = make_pipeline(model, KNeighborsClassifier(1))
     assert cross_val_score(pipe, X, y).mean() > 0.9
-    search = GridSearchCV(RobustLDA(max_iter=2000), {"n_components": [2, 5], "loss": ["l12", Lp(p=0.7)]}, cv=3).fit(
-        X, y
-    )
+    search = GridSearchCV(
+        RatioLDA(max_iter=2000, decision="centroid"), {"n_components": [2, 5], "loss": ["l12", Lp(p=0.7)]}, cv=3
+    ).fit(X, y)
     assert search.best_score_ > 0.9
 
 
@@ -244,7 +254,7 @@ def test_sample_weight_can_be_routed(wine):
 
 def test_best_start_reaches_the_known_minima(paper_objective):
     for (X, y, m), bound in paper_objective:
-        assert RobustLDA(m, init="best", random_state=0).fit(X, y).objective_path_[-1] <= bound
+        assert RatioLDA(m, init="best", random_state=0).fit(X, y).objective_path_[-1] <= bound
 
 
 @pytest.fixture

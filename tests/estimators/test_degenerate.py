@@ -7,16 +7,16 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
-from robustlda import DLE, MMC, RobustLDA, SupervisedLPP, TraceRatioLDA
+from robustlda import DLE, MMC, RatioLDA, RobustLDA, SupervisedLPP, TraceRatioLDA
 from robustlda.linalg import principal_angles
 
 
-@pytest.fixture(params=[RobustLDA, TraceRatioLDA, MMC, SupervisedLPP, DLE])
+@pytest.fixture(params=[RobustLDA, RatioLDA, TraceRatioLDA, MMC, SupervisedLPP, DLE])
 def kind(request):
     return request.param
 
 
-@pytest.fixture(params=[RobustLDA, TraceRatioLDA])
+@pytest.fixture(params=[RatioLDA, TraceRatioLDA])
 def ratio(request):
     return request.param
 
@@ -30,7 +30,7 @@ def blobs(n=40, d=5, c=2, seed=0, gap=4.0):
 def assert_sound(model, X):
     for value in (model.components_, model.transform(X), model.predict_proba(X), model.objective_path_):
         assert np.isfinite(value).all()
-    if not isinstance(model, SupervisedLPP | DLE):
+    if not isinstance(model, RobustLDA | SupervisedLPP | DLE):
         assert_allclose(model.components_ @ model.components_.T, np.eye(len(model.components_)), atol=1e-8)
 
 
@@ -42,11 +42,12 @@ def test_more_features_than_samples_stay_in_the_row_space(kind):
     X, y = blobs(n=20, d=200, c=3)
     model = kind().fit(X, y)
     assert_sound(model, X)
-    assert model.components_.shape == (9 if kind in (RobustLDA, TraceRatioLDA) else 2, 200)
+    assert model.components_.shape == (9 if kind in (RatioLDA, TraceRatioLDA) else 2, 200)
     basis = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:19].T
     assert principal_angles(frame(model), basis).max() < 1e-7
 
 
+@pytest.mark.parametrize("kind", [RatioLDA, TraceRatioLDA, MMC, SupervisedLPP, DLE])  # RobustLDA heeds units
 def test_rotating_wide_data_into_their_row_space_changes_nothing(kind):
     X, y = blobs(n=20, d=100, c=3)
     basis = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:19].T
@@ -177,7 +178,7 @@ def test_units_beyond_the_arithmetic_are_refused(kind, scale, dtype):
 def test_too_few_iterations_warn_with_what_to_raise():
     X, y = blobs(n=60, d=8, c=3, gap=1)
     with pytest.warns(ConvergenceWarning, match=r"max_iter=1 iterations, while the objective .* Raise max_iter"):
-        model = RobustLDA(2, max_iter=1, tol=1e-12, init="random", random_state=0).fit(X, y)
+        model = RatioLDA(2, max_iter=1, tol=1e-12, init="random", random_state=0).fit(X, y)
     assert model.stop_reason_ == "max_iter=1 was reached"
 
 
@@ -229,5 +230,7 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_gets_one_sentence(case):
     parameters, arguments, message = BAD[case]
-    with pytest.raises(ValueError, match=message):
-        RobustLDA(**parameters).fit(X0, Y0, **arguments)
+    for kind in (RobustLDA, RatioLDA):
+        if set(parameters) <= set(kind().get_params()):
+            with pytest.raises(ValueError, match=message):
+                kind(**parameters).fit(X0, Y0, **arguments)

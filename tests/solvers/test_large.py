@@ -10,9 +10,9 @@ from problems import SPARSE, make_samples
 from scipy.sparse import csr_array, hstack
 from sklearn.exceptions import ConvergenceWarning
 
-from robustlda import DLE, MMC, RobustLDA, SupervisedLPP, TraceRatioLDA
+from robustlda import DLE, MMC, RatioLDA, SupervisedLPP, TraceRatioLDA
 from robustlda.data.space import UnreducedSpace
-from robustlda.estimators import _iterative
+from robustlda.estimators import _memory
 from robustlda.linalg import PackedCholesky, extension, principal_angles
 from robustlda.losses import L12, Squared
 from robustlda.plan import Dimensions, Plan
@@ -104,7 +104,7 @@ def test_enlarging_keeps_a_basis_orthonormal_and_drops_what_adds_nothing():
     assert_allclose(B[:, :4], Q)
 
 
-@pytest.mark.parametrize("kind", [RobustLDA, TraceRatioLDA, MMC, SupervisedLPP, DLE])
+@pytest.mark.parametrize("kind", [RatioLDA, TraceRatioLDA, MMC, SupervisedLPP, DLE])
 def test_sparse_equals_dense(kind):
     rng = np.random.default_rng(0)
     y = np.arange(120) % 3
@@ -128,7 +128,7 @@ def test_documents_are_never_made_dense(monkeypatch):
 
     monkeypatch.setattr(csr_array, "toarray", guarded)
     monkeypatch.setattr(csr_array, "todense", guarded)
-    model = RobustLDA(n_components=12, tol=1e-4).fit(X, y)
+    model = RatioLDA(n_components=12, tol=1e-4, init="pca", leverage="bounded", decision="noise_aware").fit(X, y)
     assert (np.diff(model.objective_path_) <= 0).all()
     assert model.score(X, y) > 0.9
 
@@ -201,7 +201,7 @@ def test_memory_is_foreseen_within_a_factor_of_two(n, d, c, kind, decision):
         X = scattered(rng, n, d, density=0.01 if d > 100 else 0.3)
     else:
         X = (rng.normal(size=(n, d)) + 2 * rng.normal(size=(c, d))[y]).astype(kind)
-    model = RobustLDA(max_iter=4, decision=decision)
+    model = RatioLDA(max_iter=4, decision=decision)
     tracemalloc.start()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -212,13 +212,13 @@ def test_memory_is_foreseen_within_a_factor_of_two(n, d, c, kind, decision):
 
 
 def test_a_fit_that_cannot_be_held_says_so_before_it_starts(monkeypatch):
-    monkeypatch.setattr(_iterative, "available_memory", lambda: 1e6)
+    monkeypatch.setattr(_memory, "available_memory", lambda: 1e6)
     with pytest.raises(MemoryError, match=r"takes about 0.\d GB beside the data, but 0.0 GB are free. Use fewer"):
-        RobustLDA().fit(np.random.default_rng(0).normal(size=(5000, 200)), np.arange(5000) % 3)
+        RatioLDA().fit(np.random.default_rng(0).normal(size=(5000, 200)), np.arange(5000) % 3)
 
 
 def test_memory_at_hand_is_a_plausible_number():
-    assert 1e8 < _iterative.available_memory() < 1e15
+    assert 1e8 < _memory.available_memory() < 1e15
 
 
 def wide_documents():
@@ -250,7 +250,7 @@ def test_wide_sparse_data_start_and_go_on_with_one_factor(monkeypatch, precision
         preconditioner, "PackedCholesky", lambda *args, **kw: made.append(kw["dtype"]) or packed(*args, **kw)
     )
     X, labels = documents(n=300, d=2500)
-    model = RobustLDA(init="trace_ratio", decision=None, leverage="free", tol=1e-7)
+    model = RatioLDA(decision=None, tol=1e-7)
     planned(model, plan).fit(X, labels)
     assert made == [float if precision == "double" else np.float32]
     dense = make_samples(X.toarray(), labels)
@@ -326,13 +326,13 @@ def test_memory_mapped_rows_are_read_block_by_block(tmp_path):
     X, labels = make(60_000, 100, 4)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    model = planned(RobustLDA(decision=None), Plan(block=1 << 18))
+    model = planned(RatioLDA(init="pca", leverage="bounded", decision=None), Plan(block=1 << 18))
     tracemalloc.start()
     model.fit(mapped, labels)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.5 * X.nbytes
-    in_memory = RobustLDA(decision=None).fit(X, labels)
+    in_memory = RatioLDA(init="pca", leverage="bounded", decision=None).fit(X, labels)
     assert_allclose(model.components_, in_memory.components_, atol=1e-9)
     assert_allclose(model.transform(mapped), in_memory.transform(X), atol=1e-8)
 

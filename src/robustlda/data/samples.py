@@ -218,6 +218,20 @@ class Samples(BlockReader[CenteredBlock]):
             squared_norms=self.squared_norms[index],
         )
 
+    def relabeled(self, labels: Array, weights: Weights) -> "Samples":
+        """The same samples with other labels and weights."""
+        return Samples(
+            self.store,
+            labels,
+            weights,
+            self.n_classes,
+            center=self._center,
+            space=self.space,
+            frame=self._frame,
+            plan=self.plan,
+            squared_norms=self.squared_norms,
+        )
+
     def restrict(self, coordinates: Array) -> "Samples":
         """Samples seen in a subspace: their coordinates in it are few, their lengths those they really have.
 

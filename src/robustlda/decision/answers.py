@@ -136,15 +136,6 @@ class Answers:
 
         return max((replace(self, strength=float(strength)) for strength in STRENGTHS), key=value)
 
-    def consensus(self, R: Array) -> Array:
-        """The most probable class of every sample; no class is left without one."""
-        chosen = R.argmax(axis=1)
-        for k in np.setdiff1d(np.arange(self.n_classes), chosen):
-            several = np.bincount(chosen, minlength=self.n_classes)[chosen] > 1
-            if several.any():
-                chosen[np.where(several, R[:, k], -1).argmax()] = k
-        return np.asarray(chosen)
-
     def share_wrong(self, R: Array) -> float:
         """Expected share of wrong answers."""
         weight = self.weight[self.sample]

@@ -53,7 +53,7 @@ class CentroidRule:
     @classmethod
     def fit(cls, training: Training) -> FittedDecision:
         """The rule in the projection."""
-        samples, axes = training.samples, training.components
+        samples, axes = training.samples, training.projection
         Z = samples.project_features(axes.T)
         ellipses = fit_ellipses(Z, samples.labels, samples.weight, samples.n_classes)
         # A far sample says little about the shape of its class, and as much as any other about its share.

@@ -11,7 +11,8 @@ but targets of which its own first answers are a part (a local rule would learn 
 neither stage is better everywhere, and predictions are the mean of the two. What is said about labels comes from the
 second.
 
-The projection itself has seen all labels. Where there are many dimensions for the samples it has memorized them, wrong
+`RobustLDA` learns its projection afterwards, from the beliefs; clouds and local rule then work along principal axes.
+Other projections have seen all labels. Where there are many dimensions for the samples it has memorized them, wrong
 ones included: a sample then lies with the class it was given, and whatever is held out in the projected space is not.
 There (`Plan.memorizes_labels`) clouds and local rule work along principal axes, which owe nothing to labels.
 
@@ -53,6 +54,9 @@ CLOUDS = (
     CloudSettings(flip_rate=0.1, degrees=5.0, shrinkage=0.01),
     CloudSettings(flip_rate=0.2, degrees=20.0, shrinkage=0.3),
 )
+AXES = 3
+"""Principal axes for each class, where there is no projection."""
+
 CLIP_RADIUS2 = 9.0
 """Squared length, in units of the median one, to which far samples are drawn in for the linear rule."""
 
@@ -203,10 +207,10 @@ class Committee:
 def _axes(training: Training, n_distinct: int) -> Array:
     """Directions in which clouds and local rule work, in the rows."""
     samples, components = training.samples, training.components
-    if not samples.plan.memorizes_labels(samples, n_distinct):
+    if components is not None and not samples.plan.memorizes_labels(samples, n_distinct):
         return components
-    axes = samples.space.lift(starts.principal_axes(samples, len(components))).T
-    return axes.astype(components.dtype)
+    m = min(AXES * samples.n_classes, samples.rank) if components is None else len(components)
+    return samples.space.lift(starts.principal_axes(samples, m)).T.astype(training.center.dtype)
 
 
 def _all_beliefs(rule: Committee, noise: LabelNoise, training: Training, place: Array) -> Array:

@@ -167,6 +167,16 @@ class Labels:
         return float(self.weight @ values / self.weight.sum())
 
 
+def most_probable(R: Array) -> Array:
+    """The most probable class of every sample, from beliefs; no class is left without one."""
+    chosen = R.argmax(axis=1)
+    for k in np.setdiff1d(np.arange(R.shape[1]), chosen):
+        several = np.bincount(chosen, minlength=R.shape[1])[chosen] > 1
+        if several.any():
+            chosen[np.where(several, R[:, k], -1).argmax()] = k
+    return np.asarray(chosen)
+
+
 def fit_label_noise(P: Array, labels: Labels) -> tuple[LabelNoise, LabelNoise]:
     """Pool of rules and transition between classes from held-out probabilities P (rules × samples × classes).
 

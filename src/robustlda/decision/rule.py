@@ -2,7 +2,7 @@
 
 A new rule is a class with a class method `fit`, a method `scores` and an attribute `priors`, and a line in `RULES` of
 the package. It learns from `Training` and predicts for blocks of rows, so neither has to know how the rows are stored.
-Coordinates of all samples in the projection are `training.samples.project_features(training.components.T)`, those of
+Coordinates of all samples in the projection are `training.samples.project_features(training.projection.T)`, those of
 rows to predict `rows.times(components.T)`; `CentroidRule` shows both.
 """
 
@@ -53,17 +53,26 @@ class Training:
 
     Labels of `samples` are those to learn: the given ones, but where a person has found others (`checks`).
 
+    Where there is no projection yet, a rule that needs one works along principal axes.
+
     A rule uses the priors where they are given. `samples.weight` includes the trust in a sample, for what describes the
     shape of a class; its share is a matter of `samples.weights.given`. `store` has the same rows in feature space about
     `center`, as predictions will see them: for a rule that predicts for training samples too.
     """
 
     samples: Samples
-    components: Array
+    components: Array | None
     store: Store
     center: Array
     checks: Checks
     priors: Array | None = None
+
+    @property
+    def projection(self) -> Array:
+        """The components, for a rule that cannot do without."""
+        if self.components is None:
+            raise ValueError("this rule works in a projection, and there is none")
+        return self.components
 
 
 class Rule(Protocol):

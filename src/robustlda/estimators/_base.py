@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import softmax
+from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
@@ -18,6 +18,7 @@ from robustlda.data.centering import CENTERS
 from robustlda.data.store import Rows
 from robustlda.decision import RULES, FittedDecision, Rule, Training
 from robustlda.decision.answers import Answers
+from robustlda.decision.label_noise import LabelNoise, most_probable
 from robustlda.decision.rule import Checks, score_rows
 from robustlda.estimators import _validation as validation
 from robustlda.linalg import Array, fix_signs
@@ -120,6 +121,38 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
             )
         return store, checks, weight[counts]
 
+    def _learn(self, store: Store, checks: Checks, weight: Array) -> FittedDecision | None:
+        """The projection, and in it the decision; what the latter found out about labels is returned."""
+        rows = Rows(store, self.plan.block_rows(store.shape[1]))
+        samples, center = self._samples(rows, checks.believed, weight)
+        self._keep(self._solve(samples, self._dimension(samples)), samples, center)
+        if self.decision is None:
+            return None
+        decision = self._decide(
+            self.decision, Training(samples, self.components_, store, center, checks, self._checked_priors())
+        )
+        self._keep_rule(decision)
+        if decision.label_noise is not None:
+            self._keep_noise(decision.label_noise)
+        return decision
+
+    def _samples(self, rows: Rows, labels: Array, weight: Array) -> tuple[Samples, Array]:
+        """The rows about their center, and the center."""
+        weights = Weights.of(weight, self._trust(rows, labels, weight))
+        center = CENTERS[self.center](rows, weights.trusted)
+        samples = as_samples(rows.store, labels, weights, center, len(self.classes_), self.plan)
+        self._check_spread(samples)
+        return samples, center
+
+    def _decide(self, name: str, training: Training) -> FittedDecision:
+        decision = RULES[name].fit(training)
+        if not isinstance(decision, FittedDecision):
+            raise TypeError(f"decision={name!r} was fitted to a {type(decision).__name__}, not a FittedDecision.")
+        return decision
+
+    def _checked_priors(self) -> Array | None:
+        return None if self.priors is None else validation.checked_priors(self.priors, len(self.classes_))
+
     def _check_spread(self, samples: Samples) -> None:
         if self._needs_matrix and samples.dim > _LARGEST_MATRIX:
             raise ValueError(
@@ -154,15 +187,15 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         self.n_iter_ = max(1, result.n_iter)
         self._n_features_out = len(self.components_)
 
-    def _keep_decision(self, decision: FittedDecision) -> None:
+    def _keep_rule(self, decision: FittedDecision) -> None:
         """Fitted attributes of the decision."""
         self.rule_, self.priors_ = decision.rule, decision.rule.priors
-        if decision.label_noise is not None:
-            self.noise_rate_ = decision.label_noise.noise_rate
-            self.transition_ = decision.label_noise.transition
-            self.likelihood_path_ = decision.label_noise.likelihood
-        if decision.label_noise is not None and decision.label_noise.annotators is not None:
-            self.annotator_confusion_ = decision.label_noise.annotators
+
+    def _keep_noise(self, noise: LabelNoise) -> None:
+        """What was found out about labels."""
+        self.noise_rate_, self.transition_, self.likelihood_path_ = noise.noise_rate, noise.transition, noise.likelihood
+        if noise.annotators is not None:
+            self.annotator_confusion_ = noise.annotators
         elif hasattr(self, "annotator_confusion_"):
             del self.annotator_confusion_  # of an earlier fit
 
@@ -204,6 +237,11 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         return softmax(self._scores(X), axis=1)
 
     @available_if(_decides)
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of the probability of every class, in the order of `classes_`."""
+        return log_softmax(self._scores(X), axis=1)
+
+    @available_if(_decides)
     def decision_function(self, X: Any) -> Array:
         """Logarithm of prior times density per class; with two classes, the second's minus the first's."""
         scores = self._scores(X)
@@ -230,29 +268,11 @@ def fit_decision(
     """Fit the model; what its rule believes about the training labels is returned, as the model does not keep it."""
     model._check_parameters()
     store, checks, weight = model._check_training(X, y, sample_weight, verified)
-    decision = _fit(model, store, checks, weight)
+    decision = model._learn(store, checks, weight)
     if checks.answers is None or decision is None or decision.beliefs is None:
         return decision
     # What the features say about the answers is a better start than what the answers said alone.
-    return _fit(model, store, replace(checks, given=checks.answers.consensus(decision.beliefs)), weight)
-
-
-def _fit(model: DiscriminantProjection, store: Store, checks: Checks, weight: Array) -> FittedDecision | None:
-    c, plan, labels = len(model.classes_), model.plan, checks.believed
-    priors = None if model.priors is None else validation.checked_priors(model.priors, c)
-    rows = Rows(store, plan.block_rows(store.shape[1]))
-    weights = Weights.of(weight, model._trust(rows, labels, weight))
-    center = CENTERS[model.center](rows, weights.trusted)
-    samples = as_samples(store, labels, weights, center, c, plan)
-    model._check_spread(samples)
-    model._keep(model._solve(samples, model._dimension(samples)), samples, center)
-    if model.decision is None:
-        return None
-    decision = RULES[model.decision].fit(Training(samples, model.components_, store, center, checks, priors))
-    if not isinstance(decision, FittedDecision):
-        raise TypeError(f"decision={model.decision!r} was fitted to a {type(decision).__name__}, not a FittedDecision.")
-    model._keep_decision(decision)
-    return decision
+    return model._learn(store, replace(checks, given=most_probable(decision.beliefs)), weight)
 
 
 def _understood(y: Array, weight: Array) -> tuple[Array, Array, Answers | None]:
@@ -263,4 +283,4 @@ def _understood(y: Array, weight: Array) -> tuple[Array, Array, Answers | None]:
     classes = np.unique(np.array([answer for answer in y.ravel().tolist() if answer is not None]))
     indices = validation.class_indices(y.ravel(), classes).reshape(y.shape)
     answers = Answers.of(indices, weight, Weights.of(weight).one, len(classes)).with_strength()
-    return classes, answers.consensus(answers.beliefs()), answers
+    return classes, most_probable(answers.beliefs()), answers

@@ -57,7 +57,10 @@ def _validated_rows(estimator: BaseEstimator, X: Any) -> Store:
 
 def has_answers(y: Any) -> bool:
     """Whether y holds several answers about each sample."""
-    shape = y.shape if hasattr(y, "shape") else np.shape(y)
+    try:
+        shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
+    except ValueError:  # ragged, of which scikit-learn will say more
+        return False
     return len(shape) == 2 and shape[1] > 1
 
 

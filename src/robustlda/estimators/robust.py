@@ -1,90 +1,71 @@
-"""Robust linear discriminant analysis."""
+"""Robust linear discriminant analysis: a projection from what is believed about labels, not from the labels."""
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
 
-from robustlda import losses
-from robustlda.data import Samples
+from robustlda.data import Samples, Store, Weights
 from robustlda.data.centering import leverage_weights
 from robustlda.data.store import Rows
+from robustlda.decision import FittedDecision, Training
+from robustlda.decision.label_noise import most_probable
+from robustlda.decision.rule import Checks
 from robustlda.estimators import _validation as validation
-from robustlda.estimators._iterative import RatioProjection
+from robustlda.estimators._memory import MeasuredProjection
 from robustlda.linalg import Array
-from robustlda.losses import Loss
-from robustlda.solvers import robust_lda, starts
-from robustlda.solvers.result import SolverResult
+from robustlda.solvers import believed
 
 
-class RobustLDA(RatioProjection):
-    r"""Robust linear discriminant analysis by a ratio of :math:`\ell_{1,2}`-norms.
+class RobustLDA(MeasuredProjection):
+    r"""Linear discriminant analysis that wrong labels and outliers do not spoil.
 
-    Finds the orthonormal projection :math:`W` and class centers :math:`\mu_i` that minimize
+    A drop-in for scikit-learn's ``LinearDiscriminantAnalysis``: transformer and classifier in one, for any number of
+    components, also with more features than samples. First a committee of rules, each judged by samples it has not
+    seen, finds out how many labels are wrong and what every sample's true class probably is. Then the projection is
+    learned from these beliefs. With :math:`\|v\|_\Sigma = \sqrt{v^\top \Sigma^{-1} v}` it minimizes
 
-    .. math:: J(W, \mu) = \frac{\sum_j \|W^\top (x_j - \mu_{y_j})\|}
-                               {\sum_j \|x_j\| - \sum_j \|x_j - W W^\top x_j\|}, \qquad W^\top W = I,
+    .. math:: 2\ell \sum_j \omega_j \|x_j - \mu_{k(j)}\|_\Sigma
+              + n\lambda \operatorname{tr}(\Sigma^{-1} D) + n(1 + \lambda) \log\det\Sigma
 
-    on centered samples. Lengths are not squared, so that a sample far from its class, an outlier or one with a
-    wrong label, pulls less than in classical LDA. :math:`J` never rises from one iteration to the next. A drop-in
-    for scikit-learn's ``LinearDiscriminantAnalysis``: transformer and classifier in one, for any number of
-    components, also with more features than samples. Unlike that one it depends on the units of the features: scale
-    tables first, for example with ``StandardScaler``.
+    over centers and the scatter of believed classes, and takes the directions in which the centers differ most in
+    units of that scatter. Lengths are not squared, as in the paper's objective, so that a sample far from its class
+    pulls less. Predictions depend on the units of the features: scale tables first, for example with
+    ``StandardScaler``. The paper's own method is :class:`RatioLDA`.
 
     Parameters
     ----------
     n_components : int, default=None
-        Dimension of the projection, below the rank of the data; ``3 * n_classes`` if None, or where that exceeds the
-        rank the whole space, of which the projection is then a rotation.
-    loss : {"l12", "squared", "lp", "capped", "welsch", "cauchy"} or Loss, default="l12"
-        What a length counts for: the length itself in the paper ("l12"); its square, which is trace-ratio LDA; a
-        power; or a function that levels off, so that far samples lose all influence. Objects from
-        `robustlda.losses` carry their own settings.
-    exponent : float, default=1.0
-        The q of N^q/g, between 1 (the paper) and 2, which follows the labels more closely. Above 1 only with the
-        losses "l12", "lp" and "capped".
-    init : {"trace_ratio", "pca", "random", "best"} or array of shape (n_components, n_features), default="pca"
-        Where to start. Several basins exist. The principal axes owe nothing to the labels, right or wrong, lead to a
-        lower J on most data, and classify better with a rule that averages over a class; trace-ratio LDA starts where
-        the given labels are separated best, which suits nearest neighbors on clean labels. "best" tries the three
-        named starts and keeps the lowest J.
+        Dimension of the projection, up to the rank of the data; ``n_classes - 1`` if None, which is all that can
+        separate the classes. Further ones are principal axes. Predictions do not depend on it.
     decision : {"noise_aware", "centroid", None}, default="noise_aware"
-        Rule that predicts. "noise_aware" weighs clouds with latent true labels and a local rule in the projected
-        space, and a linear rule on the features, by how well they predict labels of which some are wrong, and
-        estimates how many are; with more dimensions than a fifth of the distinct samples, where a projection has
-        memorized all labels, clouds and local rule work along principal axes instead. "centroid" has robust class
-        centers with one shared scatter, in the projected space alone. None leaves a pure transformer.
+        Rule that predicts. "noise_aware" weighs clouds with latent true labels and a local rule along principal axes,
+        and linear rules on the features, by how well they predict labels of which some are wrong. "centroid" has
+        robust centers of the believed classes with one shared scatter, in the projection alone. None leaves a pure
+        transformer.
     center : {"mean", "median"}, default="mean"
-        The point from which lengths are measured; the (geometric) median withstands outliers.
+        The point that `transform` subtracts; the (geometric) median withstands outliers.
     leverage : {"bounded", "free"}, default="bounded"
         A single sample far away can turn the projection towards itself, whatever the loss. If "bounded", a sample at
         more than three times the median distance from its class weighs less, by the fourth power of the excess.
-        "free", as in the paper, leaves every sample its weight.
+        "free" leaves every sample its weight.
     priors : array-like of shape (n_classes,), default=None
         Class probabilities for the decision; the shares in the training data if None.
-    solver : {"auto", "plain"}, default="auto"
-        "plain" takes the paper's steps one by one; "auto" reaches the same kind of point in fewer of them, by
-        longer strides, and in many dimensions by way of small subspaces.
-    tol : float, default=1e-6
-        Stop when J changes by no more than this, relative to its size.
-    max_iter : int, default=200
-        Most iterations.
-    random_state : int, RandomState instance or None, default=None
-        For the random start.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Orthonormal rows, the most discriminant first; the entry of largest magnitude in each is positive.
-    center_ : ndarray of shape (n_features,)
-        What `transform` subtracts.
-    class_centers_ : ndarray of shape (n_classes, n_features)
-        Robust class centers.
+        Directions in the rows, the most discriminant first, in units in which the believed classes have variance 1.
+        The entry of largest magnitude in each is positive.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Share of each direction in the separation of the classes.
+    scalings_ : ndarray of shape (n_features, n_components)
+        The same as `components_`, transposed, as in scikit-learn.
+    center_, xbar_ : ndarray of shape (n_features,)
+        What `transform` subtracts; twice, as scikit-learn calls it the latter.
+    class_centers_, means_ : ndarray of shape (n_classes, n_features)
+        Robust centers of the believed classes; twice for the same reason.
     objective_path_ : ndarray
-        J at the start and after every iteration; never rises.
-    stationarity_ : float
-        Relative length of the gradient of J at the end.
+        The objective at the start and after every iteration, divided by n; never rises.
     stop_reason_ : str
         Why the iteration stopped.
     n_iter_ : int
@@ -96,8 +77,7 @@ class RobustLDA(RatioProjection):
     rule_ : object
         The fitted decision rule.
     noise_rate_ : float
-        Estimated share of wrong labels, or answers, in the training data. Only with ``decision="noise_aware"``, as
-        the next three.
+        Estimated share of wrong labels, or answers, in the training data.
     transition_ : ndarray of shape (n_classes, n_classes)
         Estimated probability that a sample of the row's class is given the column's label.
     likelihood_path_ : ndarray
@@ -119,7 +99,7 @@ class RobustLDA(RatioProjection):
     >>> model = RobustLDA(n_components=2).fit(X, y)
     >>> model.transform(X).shape
     (150, 2)
-    >>> bool((model.objective_path_[1:] <= model.objective_path_[:-1]).all())
+    >>> bool(model.explained_variance_ratio_[0] > 0.95)
     True
     """
 
@@ -127,66 +107,62 @@ class RobustLDA(RatioProjection):
         self,
         n_components: int | None = None,
         *,
-        loss: str | Loss = "l12",
-        exponent: float = 1.0,
-        init: str | Array = "pca",
         decision: str | None = "noise_aware",
         center: str = "mean",
         leverage: str = "bounded",
         priors: Any = None,
-        solver: str = "auto",
-        tol: float = 1e-6,
-        max_iter: int = 200,
-        random_state: Any = None,
     ) -> None:
         self.n_components = n_components
-        self.loss = loss
-        self.exponent = exponent
-        self.init = init
         self.decision = decision
         self.center = center
         self.leverage = leverage
         self.priors = priors
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        validation.check_choice("leverage", self.leverage, ("bounded", "free"))
 
     def _trust(self, rows: Rows, labels: Array, weight: Array) -> Array:
         if self.leverage == "free":
             return super()._trust(rows, labels, weight)
         return leverage_weights(rows, labels, weight, len(self.classes_))
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        most = min(2.0, losses.resolve(self.loss).max_exponent)
-        if not (isinstance(self.exponent, Real) and 1 <= self.exponent <= most):
-            bound = f"lie between 1 and {most:g}" if most > 1 else "be 1"
-            other = "" if most > 1 else " For exponents up to 2 use loss='l12' or 'capped'."
-            raise ValueError(
-                f"exponent={self.exponent!r} must {bound} with loss={self.loss!r}; with a larger one J may rise.{other}"
+    def _most_components(self, samples: Samples) -> tuple[int, str]:
+        return samples.rank, f"be at most {samples.rank}, the rank of the centered data"
+
+    def _learn(self, store: Store, checks: Checks, weight: Array) -> FittedDecision | None:
+        rows = Rows(store, self.plan.block_rows(store.shape[1]))
+        samples, center = self._samples(rows, checks.believed, weight)
+        m, priors = self._dimension(samples), self._checked_priors()
+        found = self._decide("noise_aware", Training(samples, None, store, center, checks, priors))
+        assert found.beliefs is not None
+        assert found.label_noise is not None
+        labels = most_probable(found.beliefs)
+        trust = self._trust(rows, labels, weight) * found.beliefs[np.arange(len(labels)), labels]
+        again = samples.relabeled(labels, Weights.of(weight, trust))
+        result = believed.solve(again, m, doubt=found.label_noise.noise_rate)
+        self._keep(result, samples, center)
+        self.explained_variance_ratio_ = result.separation / max(result.separation.sum(), np.finfo(float).tiny)
+        self._keep_noise(found.label_noise)
+        if self.decision == "noise_aware":
+            self._keep_rule(found)
+        elif self.decision is not None:
+            self._keep_rule(
+                self._decide(self.decision, Training(again, self.components_, store, center, checks, priors))
             )
-        validation.check_choice("leverage", self.leverage, ("bounded", "free"))
-        validation.check_choice("solver", self.solver, ("auto", "plain"))
-        if isinstance(self.init, str):
-            validation.check_choice("init", self.init, (*starts.NAMED, "best"), ", or an array")
+        return found
 
-    def _begin(self) -> tuple[robust_lda.Start, ...]:
-        """Starts to try, arrays not yet checked."""
-        return starts.NAMED if isinstance(self.init, str) and self.init == "best" else (self.init,)
+    @property
+    def scalings_(self) -> Array:
+        """Directions in the columns."""
+        return self.components_.T
 
-    def _least_shift(self) -> float:
-        return robust_lda.least_shift(self.plan, self._begin())
+    @property
+    def xbar_(self) -> Array:
+        """The center."""
+        return self.center_
 
-    def _solve(self, samples: Samples, n_components: int) -> SolverResult:
-        how = robust_lda.Descent(
-            losses.resolve(self.loss), self.exponent, self.tol, self.max_iter, accelerate=self.solver == "auto"
-        )
-        begin = self._begin() if isinstance(self.init, str) else (self._start(n_components),)
-        return robust_lda.solve(samples, n_components, begin, how, check_random_state(self.random_state))
-
-    def _start(self, n_components: int) -> Array:
-        expected = (n_components, self.n_features_in_)
-        if np.shape(self.init) != expected:
-            raise ValueError(f"init has shape {np.shape(self.init)}, but the projection has shape {expected}.")
-        return check_array(self.init, dtype=np.float64, input_name="init")
+    @property
+    def means_(self) -> Array:
+        """Centers of the classes."""
+        return self.class_centers_

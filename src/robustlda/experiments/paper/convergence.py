@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from threadpoolctl import threadpool_limits
 
 from robustlda.datasets import catalogue
-from robustlda.estimators.robust import RobustLDA
+from robustlda.estimators.ratio import RatioLDA
 from robustlda.estimators.trace_ratio import TraceRatioLDA
 from robustlda.experiments import figures
 from robustlda.experiments.records import Outcome, unit_of
@@ -124,11 +124,10 @@ def _descend(unit: Descent, X: Any, y: np.ndarray) -> ObjectivePath:
     if unit.start == "trace_ratio":
         init = TraceRatioLDA(decision=None).fit(X, y).components_
     start_seconds = time.perf_counter() - begin
-    model = RobustLDA(
+    model = RatioLDA(
+        decision=None,
         init=init,
         solver="plain" if unit.algorithm == "plain" else "auto",
-        leverage="free",
-        decision=None,
         tol=1e-8,
         max_iter=LIMIT,
         random_state=unit.seed,

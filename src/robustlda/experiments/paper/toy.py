@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
+from robustlda.estimators.ratio import RatioLDA
 from robustlda.estimators.robust import RobustLDA
 from robustlda.estimators.trace_ratio import TraceRatioLDA
 from robustlda.experiments.records import Outcome, unit_of
@@ -28,14 +29,15 @@ def _lda(X: Array, y: Array) -> Array:
 
 
 def _components(**settings: Any) -> Callable[[Array, Array], Array]:
-    return lambda X, y: RobustLDA(1, decision=None, **settings).fit(X, y).components_[0]
+    return lambda X, y: RatioLDA(1, decision=None, **settings).fit(X, y).components_[0]
 
 
 DIRECTIONS: dict[str, tuple[str, Callable[[Array, Array], Array]]] = {
     "LDA": ("#0072b2", _lda),
     "trLDA": ("#e69f00", lambda X, y: TraceRatioLDA(1, decision=None).fit(X, y).components_[0]),
-    "rLDA": ("#f03e9e", _components(init="trace_ratio", leverage="free")),
-    "rLDA, bounded leverage": ("#c0143c", _components(init="trace_ratio")),
+    "rLDA": ("#f03e9e", _components()),
+    "rLDA, bounded leverage": ("#ffa3cf", _components(leverage="bounded")),
+    "RobustLDA": ("#c0143c", lambda X, y: RobustLDA(1).fit(X, y).components_[0]),
 }
 
 

@@ -1,0 +1,156 @@
+"""Discriminant directions of believed classes, measured in lengths that are not squared.
+
+Classes with centers μ_k and one scatter Σ, lengths ‖v‖_Σ = √(vᵀΣ⁻¹v), weights ω with sum n, a target D for Σ and its
+share λ: minimize
+
+    L(μ, Σ) = 2ℓ Σ_j ω_j ‖x_j − μ_k(j)‖_Σ + n λ tr(Σ⁻¹D) + n (1 + λ) log det D⁻¹Σ.
+
+With squared lengths this is the likelihood of normal classes and leads to linear discriminant analysis, shrunk. Lengths
+leave a sample far from its class less of a say, as in the paper's objective; ℓ is a typical length, so that a usual
+sample counts as before.
+
+The root is concave: 2ℓ√δ ≤ ℓ(δ/√δ' + √δ') with equality at δ = δ', the squared length at the point reached. With
+u_j = ℓ/√δ'_j the bound is a weighted sum of squares, which
+
+    μ_k = Σ ωu x / Σ ωu over the class,     Σ = (Σ_j ω_j u_j (x_j − μ_k)(x_j − μ_k)ᵀ / n + λD) / (1 + λ)
+
+minimize exactly, first μ and then Σ. So L never rises. (In code δ has a small number added, which changes nothing.)
+
+W holds the directions in which the centers differ most in units of Σ, the columns of largest separation first, with
+WᵀΣW = I: the eigenvectors of Σ⁻¹ Σ_k n_k (μ_k − μ̄)(μ_k − μ̄)ᵀ. There are c − 1 of them at most. Where more are asked
+for, principal axes follow, as far as they are new in the same metric.
+
+D has the variances of the features, so that their units do not matter, or with more features than samples a multiple of
+the identity, for which no basis is special. λ is Ledoit and Wolf's. A common scatter of c classes is as sure as all n
+samples make it where the classes are right. Where they are in doubt, what is believed wrongly widens the classes
+towards each other, and n / c samples, those of a class, are taken for the number that λ rests on; in between with the
+share of labels in doubt.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+
+from robustlda.data import Samples
+from robustlda.linalg import Array, extension, weighted_median
+from robustlda.solvers import starts, subspace
+from robustlda.solvers.result import SolverResult, Stop
+
+TOO_MUCH = 0.4
+"""Share of labels in doubt from which on a common scatter is no surer than that of a single class."""
+
+_MOST_SHRUNK = 0.95
+_ROWS = 400  # of a class from which its shrinkage is estimated
+_SMOOTHING = 1e-3  # of ℓ², added to squared lengths
+_TINY = 1e-9  # of the mean variance of all samples, added to that within classes, which may be zero
+
+
+@dataclass(frozen=True)
+class Discriminants(SolverResult):
+    """`separation` is the variance between classes along each direction, that within classes being 1."""
+
+    separation: Array
+
+
+def solve(samples: Samples, m: int, *, doubt: float = 0.0, tol: float = 1e-4, max_iter: int = 20) -> Discriminants:
+    """The m directions that separate the classes best; labels of the samples are what is believed.
+
+    `doubt` is the share of labels that were given otherwise.
+    """
+    plan = samples.plan
+    if samples.dim > plan.linear_rule_dim:
+        V = subspace.principal_directions(samples, max(m, plan.principal_subspace(samples)))
+        found = _solve(samples.restrict(samples.project(V).astype(float)), m, doubt, tol, max_iter)
+        return replace(found, W=V @ found.W, centers=found.centers @ V.T)
+    return _solve(samples, m, doubt, tol, max_iter)
+
+
+def _solve(samples: Samples, m: int, doubt: float, tol: float, max_iter: int) -> Discriminants:
+    n, u = samples.weight.sum(), np.ones(samples.n_samples)
+    D, share, typical = np.zeros((0, 0)), 0.0, 0.0
+    history: list[float] = []
+    while len(history) <= max_iter:
+        w = samples.weight * u
+        totals, sums, S = samples.moments(w, w)
+        means = sums / totals[:, None]
+        least = _TINY * np.trace(S) / n / len(S)
+        S = S.astype(float) - (means.T * totals) @ means + n * least * np.eye(len(S))
+        if not history:
+            D = _target(samples, S / n)
+            share = _shrinkage(samples, means, D, doubt)
+        Sigma = (S / n + share * D) / (1 + share)
+        root = _inverse_root(Sigma)
+        squares = samples.lengths(root, means)[0]
+        typical = typical or np.sqrt(weighted_median(squares, samples.weight)) or 1.0
+        lengths = np.sqrt(squares + _SMOOTHING * typical**2)
+        fit = 2 * typical * (samples.weight @ lengths) / n
+        determinant = _log_determinant(_inverse_root(D)) - _log_determinant(root)  # of Σ in units of D
+        history.append(float(fit + share * np.vdot(root, D @ root) + 2 * (1 + share) * determinant))
+        if len(history) > 1 and history[-2] - history[-1] <= tol * len(D):
+            break
+        u = typical / lengths
+    W, separation = _directions(samples, means, root, m)
+    done = len(history) <= max_iter
+    stop = Stop(True, "the objective stopped falling") if done else Stop.limit(max_iter)
+    return Discriminants(W, means, np.array(history), 0.0, stop, separation)
+
+
+def _target(samples: Samples, S: Array) -> Array:
+    """The matrix that Σ is drawn to."""
+    if samples.space.n_features >= (samples.weights.given / samples.weights.one).sum():
+        return np.asarray(np.trace(S) / len(S) * np.eye(len(S)))
+    basis = samples.space.lift(np.eye(len(S)))
+    variances = np.einsum("ij,ij->i", basis @ S, basis)
+    return np.asarray((basis.T * variances) @ basis)
+
+
+def _shrinkage(samples: Samples, means: Array, D: Array, doubt: float) -> float:
+    """λ for the mean of what classes ask for, in units of D."""
+    root, copies = _inverse_root(D), samples.weights.trusted / samples.weights.one
+    shares = np.bincount(samples.labels, samples.weight, samples.n_classes) / samples.weight.sum()
+    rho = 0.0
+    for k, mean in enumerate(means):
+        members = np.flatnonzero(samples.labels == k)
+        size = copies[members].sum() * samples.n_classes ** max(0.0, 1 - doubt / TOO_MUCH)
+        members = members[:: max(1, len(members) // _ROWS)]
+        rho += shares[k] * _intensity((samples.rows(members) - mean) @ root, copies[members], size)
+    rho = min(rho, _MOST_SHRUNK)
+    return rho / (1 - rho)
+
+
+def _intensity(R: Array, weight: Array, n: float) -> float:
+    """Ledoit and Wolf's share of the identity in the covariance of rows R, from moments without bias."""
+    total, p = weight.sum(), R.shape[1]
+    pairs = total**2 - total
+    squares = np.einsum("ij,ij->i", R, R)
+    if pairs <= 0 or weight @ squares <= 1e-9 * total * p:  # a single sample, or copies of one
+        return 1.0
+    fourth = weight @ squares**2
+    size = max(float(weight @ (R @ R.T) ** 2 @ weight - fourth) / pairs, 0.0)  # ‖Σ‖²
+    error = max(fourth / total - size, 0.0) / n
+    spread = size + error - float(weight @ squares / total) ** 2 / p
+    return float(min(error / spread, 1.0)) if spread > 0 else 1.0
+
+
+def _inverse_root(S: Array) -> Array:
+    """Columns R with RᵀSR = I."""
+    return np.asarray(solve_triangular(cholesky(S, lower=True), np.eye(len(S)), lower=True).T)
+
+
+def _log_determinant(root: Array) -> float:
+    return float(np.log(np.diag(root)).sum())
+
+
+def _directions(samples: Samples, means: Array, root: Array, m: int) -> tuple[Array, Array]:
+    """W and the separation of its columns."""
+    shares = np.bincount(samples.labels, samples.weight, samples.n_classes) / samples.weight.sum()
+    between = (means - shares @ means) * np.sqrt(shares)[:, None]
+    _, singular, Vt = np.linalg.svd(between @ root, full_matrices=False)
+    V = Vt[singular > 1e-9 * max(singular[0], 1e-300)][:m].T
+    separation = np.zeros(m)
+    separation[: V.shape[1]] = singular[: V.shape[1]] ** 2
+    if V.shape[1] < m:
+        axes = starts.principal_axes(samples, m)
+        V = np.hstack([V, extension(V, np.linalg.solve(root, axes))])[:, :m]
+    return root @ V, separation
