@@ -1,0 +1,132 @@
+"""The projection from beliefs: its objective falls, it is LDA where it should be, and wrong labels do not turn it."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+
+from robustlda import RobustLDA
+from robustlda.data import Weights, as_samples
+from robustlda.data.store import as_store
+from robustlda.datasets.contaminate import flip_labels
+from robustlda.linalg import principal_angles
+from robustlda.solvers import believed
+
+
+def samples_of(X, y, weight=None):
+    weight = np.ones(len(y)) if weight is None else weight
+    return as_samples(as_store(X), y, Weights.of(weight), np.average(X, axis=0, weights=weight), y.max() + 1)
+
+
+def frame(W):
+    return np.linalg.qr(W)[0]
+
+
+def heavy_tails(n=300, d=6, c=3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % c
+    return rng.standard_t(2, size=(n, d)) @ rng.normal(size=(d, d)) + 3 * rng.normal(size=(c, d))[y], y
+
+
+def objective(X, y, weight, means, Sigma, D, share, typical):
+    """Written down directly."""
+    R = X - means[y]
+    lengths = np.sqrt(np.einsum("ij,ij->i", R @ np.linalg.inv(Sigma), R) + 1e-3 * typical**2)
+    n, inverse = weight.sum(), np.linalg.inv(Sigma)
+    fit = 2 * typical * (weight @ lengths) / n
+    return fit + share * np.trace(inverse @ D) + (1 + share) * np.linalg.slogdet(np.linalg.solve(D, Sigma))[1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("wide", [False, True])
+def test_the_objective_never_rises(seed, wide):
+    X, y = heavy_tails(seed=seed)
+    X = np.hstack([X, np.random.default_rng(seed).normal(size=(300, 400))]) if wide else X
+    weight = np.random.default_rng(seed).uniform(0.2, 3, len(y))
+    path = believed.solve(samples_of(X, y, weight), 2, tol=0, max_iter=40).history
+    assert len(path) > 5
+    assert (np.diff(path) <= 1e-9).all()
+    assert path[-1] < path[0] - 1e-3
+
+
+def test_the_objective_is_the_one_that_is_written_down(monkeypatch):
+    X, y = heavy_tails()
+    samples, seen = samples_of(X, y), {}
+    target, shrinkage = believed._target, believed._shrinkage
+    monkeypatch.setattr(believed, "_target", lambda *a: seen.update(D=target(*a)) or seen["D"])
+    monkeypatch.setattr(believed, "_shrinkage", lambda *a: seen.setdefault("share", shrinkage(*a)))
+    path = believed.solve(samples, 2, tol=0, max_iter=1).history
+    X = X - X.mean(axis=0)
+    means = np.array([X[y == k].mean(axis=0) for k in range(3)])
+    R = X - means[y]
+    S = R.T @ R / len(X) + believed._TINY * np.diag((X**2).mean(axis=0))
+    Sigma = (S + seen["share"] * seen["D"]) / (1 + seen["share"])
+    typical = np.sqrt(np.sort(np.einsum("ij,ij->i", R @ np.linalg.inv(Sigma), R))[149])
+    assert_allclose(seen["D"], np.diag(np.diag(S)), rtol=1e-9, atol=1e-12)
+    found = objective(X, y, np.ones(len(y)), means, Sigma, seen["D"], seen["share"], typical)
+    assert_allclose(path[0], found, rtol=1e-8)
+
+
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer, load_digits])
+def test_with_squared_lengths_and_no_shrinkage_it_is_lda(load, monkeypatch):
+    X, y = load(return_X_y=True)
+    X = X[:, X.std(axis=0) > 0.5]
+    monkeypatch.setattr(believed, "_shrinkage", lambda *_: 0.0)
+    m = y.max()
+    W = believed.solve(samples_of(X, y), m, max_iter=0).W  # the first step is that of squared lengths
+    lda = LinearDiscriminantAnalysis(solver="eigen").fit(X, y)
+    assert principal_angles(frame(W), frame(lda.scalings_[:, :m])).max() < 1e-3
+
+
+def test_directions_have_unit_variance_within_classes_and_fall_in_separation():
+    X, y = load_wine(return_X_y=True)
+    model = RobustLDA(n_components=5).fit(StandardScaler().fit_transform(X), y)
+    Z = model.transform(StandardScaler().fit_transform(X))
+    within = np.mean([Z[y == k].var(axis=0) for k in range(3)], axis=0)
+    assert_allclose(within, 1, atol=0.35)  # in lengths, and shrunk: not exactly
+    assert model.explained_variance_ratio_[0] > model.explained_variance_ratio_[1] > 0.05
+    assert_allclose(model.explained_variance_ratio_[2:], 0)
+    assert_allclose(model.explained_variance_ratio_.sum(), 1)
+    assert_allclose(model.scalings_, model.components_.T)
+    assert model.means_ is model.class_centers_
+    assert model.xbar_ is model.center_
+    shrunk = LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto").fit(StandardScaler().fit_transform(X), y)
+    assert_allclose(model.explained_variance_ratio_[:2], shrunk.explained_variance_ratio_, atol=0.1)
+
+
+def test_units_of_features_do_not_turn_directions():
+    X, y = load_wine(return_X_y=True)
+    units = 10.0 ** np.arange(-6, 7)
+    a, b = (believed.solve(samples_of(X * u, y), 2).W * u[:, None] for u in (np.ones(13), units))
+    assert principal_angles(frame(a), frame(b)).max() < 1e-6
+
+
+def test_wrong_labels_hardly_turn_it():
+    X, y = load_digits(return_X_y=True)
+    given, _ = flip_labels(y, 0.4, np.random.default_rng(0))
+    shrunk = LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto", n_components=2)
+    near = KNeighborsClassifier(5)
+    ours, theirs = (
+        near.fit(Z[::2], y[::2]).score(Z[1::2], y[1::2])
+        for Z in (RobustLDA(2).fit(X, given).transform(X), shrunk.fit(X, given).transform(X))
+    )
+    assert ours > theirs + 0.05
+
+
+def test_as_many_directions_as_the_rank_and_no_more():
+    X, y = load_wine(return_X_y=True)
+    model = RobustLDA(n_components=13).fit(X, y)
+    assert np.linalg.matrix_rank(model.components_ / np.linalg.norm(model.components_, axis=1, keepdims=True)) == 13
+    with pytest.raises(ValueError, match="n_components=14 must be at most 13, the rank"):
+        RobustLDA(n_components=14).fit(X, y)
+
+
+def test_predictions_do_not_depend_on_the_number_of_components():
+    X, y = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    one, five = RobustLDA(1).fit(X, y), RobustLDA(5).fit(X, y)
+    assert_allclose(one.predict_proba(X), five.predict_proba(X))
+    assert_allclose(np.exp(one.predict_log_proba(X)), one.predict_proba(X))
