@@ -62,7 +62,9 @@ class LabelAudit(BaseEstimator):
     outlyingness_ : ndarray of shape (n_samples,)
         The robust z-value behind `farness_any_`.
     plane_ : ndarray of shape (n_samples, 2)
-        Coordinates in which the classes differ most, to draw the samples.
+        Coordinates in which the believed classes differ most, to draw the samples.
+    plane_axes_ : tuple of two str
+        What they are, and their shares in the separation of the classes.
     finding_ : ndarray of shape (n_samples,)
         "mislabelled", "outlying" (far from every class, whatever its label), or "" for neither.
     rank_ : ndarray of shape (n_samples,)
@@ -117,6 +119,7 @@ class LabelAudit(BaseEstimator):
     transition_: Array
     confusion_: Array
     plane_: Array
+    plane_axes_: tuple[str, str]
     outlyingness_: Array
     annotator_answers_: Array
     annotator_accuracy_: Array
@@ -249,13 +252,27 @@ class LabelAudit(BaseEstimator):
         believed = self.probability_wrong_ < 0.5
         believed = believed if believed.any() else ~believed
         found = _distances(self.estimator_, X)
-        self.plane_ = found.plane
+        self.plane_, self.plane_axes_ = self._plane(X, found.plane)
         own = found.squared[np.arange(len(labels)), labels]
         z = farness.robust_z(found.squared, own[believed])
         outside = farness.robust_z(found.outside, found.outside[believed])
         self.outlyingness_ = np.maximum(z.min(axis=1), outside)
         self.farness_ = farness.probability(z[np.arange(len(labels)), labels])
         self.farness_any_ = farness.probability(self.outlyingness_)
+
+    def _plane(self, X: Any, otherwise: Array) -> tuple[Array, tuple[str, str]]:
+        """The two directions that separate the believed classes best, and what to write at their axes."""
+        Z, shares = self.estimator_.transform(X), getattr(self.estimator_, "explained_variance_ratio_", None)
+        names = [f"{place} direction between classes" for place in ("first", "second")]
+        if shares is None or getattr(Z, "shape", (0,))[0] != len(otherwise):
+            return otherwise, (names[0], names[1])
+        Z, plane = np.asarray(Z, float), np.array(otherwise, float)
+        for axis in range(min(2, Z.shape[1])):
+            plane[:, axis] = Z[:, axis]
+            names[axis] += f" ({shares[axis]:.0%} of their separation)"
+        if Z.shape[1] < 2:  # two classes differ in one direction only
+            names[1] = "another direction"
+        return plane, (names[0], names[1])
 
     def _order(self) -> Array:
         """Rows from the most to the least suspicious; among equals, the farther from their class first."""

@@ -76,8 +76,8 @@ def compare(
     earlier run in the same folder unless --resume is given.
 
     \b
-    1-NN after a projection:         rlda_1nn rlda_pca_1nn trlda_1nn lda_1nn lpp_1nn mmc_1nn dle_1nn pca_1nn,
-                                     knn (no projection)
+    1-NN after a projection:         robust_1nn rlda_1nn rlda_pca_1nn trlda_1nn lda_1nn lpp_1nn mmc_1nn dle_1nn
+                                     pca_1nn, knn (no projection)
     The method's own decision rule:  rlda rlda_centroid pca_rule trlda svm lda shrunk_lda knn_tuned mcd_lda logistic
                                      confident
     """

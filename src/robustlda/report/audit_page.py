@@ -60,6 +60,7 @@ def _embedded(audit: "LabelAudit", shown: Array, images: Any) -> dict[str, Any]:
         "points": [_point(audit, place, int(i)) for i in shown],
         "rows": [_row(audit, int(i), images) for i in order[:MAX_ROWS]],
         "classes": [_short(str(c)) for c in audit.classes_],
+        "axes": list(audit.plane_axes_),
         "colors": [COLORS[k % len(COLORS)] for k in range(len(audit.classes_))],
     }
 

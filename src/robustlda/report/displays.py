@@ -44,6 +44,9 @@ def _legend(ax: Any) -> None:
         ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
 
 
+_AXES = ("first direction between classes", "second direction between classes")
+
+
 class ProjectionDisplay(_Display):
     """Samples in the plane in which the classes differ most, with an ellipse around each class and the findings marked.
 
@@ -57,6 +60,8 @@ class ProjectionDisplay(_Display):
         "mislabelled", "outlying" or "".
     trusted : ndarray of bool of shape (n_samples,)
         Samples whose labels are trusted; the ellipses are computed from them.
+    axes : tuple of two str
+        What to write at the axes.
 
     Examples
     --------
@@ -68,8 +73,10 @@ class ProjectionDisplay(_Display):
     (150, 2)
     """
 
-    def __init__(self, *, points: Array, given: Array, finding: Array, trusted: Array) -> None:
-        self.points, self.given, self.finding, self.trusted = points, given, finding, trusted
+    def __init__(
+        self, *, points: Array, given: Array, finding: Array, trusted: Array, axes: tuple[str, str] = _AXES
+    ) -> None:
+        self.points, self.given, self.finding, self.trusted, self.axes = points, given, finding, trusted, axes
 
     @classmethod
     def from_audit(cls, audit: "LabelAudit", *, ax: Any = None, plot: bool = False) -> Self:
@@ -79,6 +86,7 @@ class ProjectionDisplay(_Display):
             given=audit.given_,
             finding=audit.finding_,
             trusted=audit.probability_wrong_ < 0.5,
+            axes=audit.plane_axes_,
         )
         return display._plot_if_asked(ax, plot)
 
@@ -102,8 +110,8 @@ class ProjectionDisplay(_Display):
         margin = 0.12 * np.maximum(high - low, 1e-12)
         ax.set_xlim(low[0] - margin[0], high[0] + margin[0])
         ax.set_ylim(low[1] - margin[1], high[1] + margin[1])
-        ax.set_xlabel("first direction between classes")
-        ax.set_ylabel("second direction between classes")
+        ax.set_xlabel(self.axes[0])
+        ax.set_ylabel(self.axes[1])
         ax.set_title("Samples by given label; ellipses contain 95 % of a class")
         _legend(ax)
         return self
