@@ -43,7 +43,7 @@ TOO_MUCH = 0.4
 _MOST_SHRUNK = 0.95
 _ROWS = 400  # of a class from which its shrinkage is estimated
 _SMOOTHING = 1e-3  # of ℓ², added to squared lengths
-_TINY = 1e-9  # of the variances of all samples, added to those within classes, which may be zero
+_TINY = 1e-9  # of the mean variance of all samples, added to that within classes, which may be zero
 
 
 @dataclass(frozen=True)
@@ -68,15 +68,14 @@ def solve(samples: Samples, m: int, *, doubt: float = 0.0, tol: float = 1e-4, ma
 
 def _solve(samples: Samples, m: int, doubt: float, tol: float, max_iter: int) -> Discriminants:
     n, u = samples.weight.sum(), np.ones(samples.n_samples)
-    D, least, share, typical = np.zeros((0, 0)), np.zeros((0, 0)), 0.0, 0.0
+    D, share, typical = np.zeros((0, 0)), 0.0, 0.0
     history: list[float] = []
     while len(history) <= max_iter:
         w = samples.weight * u
         totals, sums, S = samples.moments(w, w)
         means = sums / totals[:, None]
-        S = S.astype(float)
-        least = _TINY * _target(samples, S) if not history else least
-        S = S - (means.T * totals) @ means + least
+        least = _TINY * np.trace(S) / len(S)
+        S = S.astype(float) - (means.T * totals) @ means + least * np.eye(len(S))
         if not history:
             D = _target(samples, S / n)
             share = _shrinkage(samples, means, D, doubt)
