@@ -103,6 +103,8 @@ def _cell(value: float | None, best: float) -> str:
 def _variants(rows: list[Row]) -> list[str]:
     lines = ["| RobustLDA with | " + " | ".join(TITLES.values()) + " |", "|---" * (len(TITLES) + 1) + "|"]
     for method in ("rlda", *VARIANTS, "rlda_centroid"):
+        if not any(row.method == method for row in rows):
+            continue
         cells = []
         for kind, noise in TITLES:
             chosen = [r for r in rows if (r.kind, r.noise, r.method) == (kind, noise, method) and r.dataset in EIGHT]
