@@ -206,22 +206,15 @@ class Samples(BlockReader[CenteredBlock]):
 
     def take(self, index: Array, weights: Weights) -> "Samples":
         """Some samples as samples of the same space, in memory, with other weights."""
-        return Samples(
-            self.store.take(index),
-            self.labels[index],
-            weights,
-            self.n_classes,
-            center=self._center,
-            space=self.space,
-            frame=self._frame,
-            plan=self.plan,
-            squared_norms=self.squared_norms[index],
-        )
+        return self._in_this_space(self.store.take(index), self.labels[index], weights, self.squared_norms[index])
 
     def relabeled(self, labels: Array, weights: Weights) -> "Samples":
         """The same samples with other labels and weights."""
+        return self._in_this_space(self.store, labels, weights, self.squared_norms)
+
+    def _in_this_space(self, store: Store, labels: Array, weights: Weights, squared_norms: Array) -> "Samples":
         return Samples(
-            self.store,
+            store,
             labels,
             weights,
             self.n_classes,
@@ -229,7 +222,7 @@ class Samples(BlockReader[CenteredBlock]):
             space=self.space,
             frame=self._frame,
             plan=self.plan,
-            squared_norms=self.squared_norms,
+            squared_norms=squared_norms,
         )
 
     def restrict(self, coordinates: Array) -> "Samples":

@@ -12,7 +12,7 @@ neither stage is better everywhere, and predictions are the mean of the two. Wha
 second.
 
 `RobustLDA` learns its projection afterwards, from the beliefs; clouds and local rule then work along principal axes.
-Other projections have seen all labels. Where there are many dimensions for the samples it has memorized them, wrong
+Other projections have seen all labels. Where there are many dimensions for the samples they have memorized them, wrong
 ones included: a sample then lies with the class it was given, and whatever is held out in the projected space is not.
 There (`Plan.memorizes_labels`) clouds and local rule work along principal axes, which owe nothing to labels.
 

@@ -68,7 +68,7 @@ def solve(samples: Samples, m: int, *, doubt: float = 0.0, tol: float = 1e-4, ma
 
 def _solve(samples: Samples, m: int, doubt: float, tol: float, max_iter: int) -> Discriminants:
     n, u = samples.weight.sum(), np.ones(samples.n_samples)
-    D, share, typical = np.zeros((0, 0)), 0.0, 0.0
+    D, unit, share, typical = np.zeros((0, 0)), np.zeros((0, 0)), 0.0, 0.0
     history: list[float] = []
     while len(history) <= max_iter:
         w = samples.weight * u
@@ -78,14 +78,15 @@ def _solve(samples: Samples, m: int, doubt: float, tol: float, max_iter: int) ->
         S = S.astype(float) - (means.T * totals) @ means + least * np.eye(len(S))
         if not history:
             D = _target(samples, S / n)
-            share = _shrinkage(samples, means, D, doubt)
+            unit = _inverse_root(D)
+            share = _shrinkage(samples, means, unit, doubt)
         Sigma = (S / n + share * D) / (1 + share)
         root = _inverse_root(Sigma)
         squares = samples.lengths(root, means)[0]
         typical = typical or np.sqrt(weighted_median(squares, samples.weight)) or 1.0
         lengths = np.sqrt(squares + _SMOOTHING * typical**2)
         fit = 2 * typical * (samples.weight @ lengths) / n
-        determinant = _log_determinant(_inverse_root(D)) - _log_determinant(root)  # of Σ in units of D
+        determinant = _log_determinant(unit) - _log_determinant(root)  # of Σ in units of D
         history.append(float(fit + share * np.vdot(root, D @ root) + 2 * (1 + share) * determinant))
         if len(history) > 1 and history[-2] - history[-1] <= tol * len(D):
             break
@@ -93,7 +94,7 @@ def _solve(samples: Samples, m: int, doubt: float, tol: float, max_iter: int) ->
     W, separation = _directions(samples, means, root, m)
     done = len(history) <= max_iter
     stop = Stop(True, "the objective stopped falling") if done else Stop.limit(max_iter)
-    return Discriminants(W, means, np.array(history), 0.0, stop, separation)
+    return Discriminants(W, means, np.array(history), np.nan, stop, separation)  # no gradient is computed
 
 
 def _target(samples: Samples, S: Array) -> Array:
@@ -105,16 +106,16 @@ def _target(samples: Samples, S: Array) -> Array:
     return np.asarray((basis.T * variances) @ basis)
 
 
-def _shrinkage(samples: Samples, means: Array, D: Array, doubt: float) -> float:
-    """λ for the mean of what classes ask for, in units of D."""
-    root, copies = _inverse_root(D), samples.weights.trusted / samples.weights.one
+def _shrinkage(samples: Samples, means: Array, unit: Array, doubt: float) -> float:
+    """λ for the mean of what classes ask for; the columns of `unit` take samples into units of D."""
+    copies = samples.weights.trusted / samples.weights.one
     shares = np.bincount(samples.labels, samples.weight, samples.n_classes) / samples.weight.sum()
     rho = 0.0
     for k, mean in enumerate(means):
         members = np.flatnonzero(samples.labels == k)
         size = copies[members].sum() * samples.n_classes ** max(0.0, 1 - doubt / TOO_MUCH)
         members = members[:: max(1, len(members) // _ROWS)]
-        rho += shares[k] * _intensity((samples.rows(members) - mean) @ root, copies[members], size)
+        rho += shares[k] * _intensity((samples.rows(members) - mean) @ unit, copies[members], size)
     rho = min(rho, _MOST_SHRUNK)
     return rho / (1 - rho)
 
