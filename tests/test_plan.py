@@ -16,7 +16,7 @@ DEFAULT = Plan()
         ("single_dim", lambda p, d, n: p.single_above(Dimensions(d, n)) < 1, False, True),
         ("subspace_dim", lambda p, d, n: p.use_subspace(Dimensions(d, n), 5), False, True),
         ("whole_space_dim", lambda p, d, n: p.finish_in_whole_space(Dimensions(d, n)), True, False),
-        ("linear_rule_dim", lambda p, d, n: p.learn_in_whole_space(Dimensions(d, n)), True, False),
+        ("linear_rule_dim", lambda p, d, n: p.learn_by_matrix(Dimensions(d, n)), True, False),
         ("factor_features", lambda p, d, n: p.factorize_total_scatter(Dimensions(d, n)), True, False),
     ],
 )

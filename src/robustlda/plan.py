@@ -66,9 +66,11 @@ class Plan:
     lanczos_dim: int = 1000
     """Dimensions from which few generalized eigenvectors come from Lanczos' method."""
     linear_rule_dim: int = 1500
-    """Dimensions up to which a linear rule learns from all of them."""
+    """Dimensions up to which a linear rule learns by a matrix of that size, and beyond which without."""
+    linear_rule_tail: int = 200
+    """Directions of large scatter that a linear rule without such a matrix knows exactly; the others are alike."""
     linear_rule_directions: int = 800
-    """Directions of large scatter that stand for more dimensions than that."""
+    """Directions of large scatter that stand for more dimensions than that in a projection from beliefs."""
     max_samples: int = 20_000
     """Samples that a committee learns from, which bounds what a decision costs."""
     min_class_samples: int = 20
@@ -139,13 +141,17 @@ class Plan:
         """
         return 1e-10 if self.factorize_total_scatter(samples) else 1e-7
 
-    def learn_in_whole_space(self, samples: Sizes) -> bool:
-        """Whether a linear rule can learn from all dimensions."""
+    def learn_by_matrix(self, samples: Sizes) -> bool:
+        """Whether a linear rule learns by a matrix of dimensions × dimensions."""
         return samples.dim <= self.linear_rule_dim
 
     def principal_subspace(self, samples: Sizes) -> int:
-        """Directions of large scatter that stand for the whole space in linear rules, where that is too large."""
+        """Directions of large scatter that stand for the whole space in a projection, where that is too large."""
         return min(self.linear_rule_directions, samples.dim, samples.n_samples - 1)
+
+    def tail_from(self, samples: Sizes) -> int:
+        """Directions of large scatter that a linear rule without a matrix knows exactly."""
+        return min(self.linear_rule_tail, samples.dim, samples.n_samples - 1)
 
     def memorizes_labels(self, samples: Sizes, n_distinct: int) -> bool:
         """Whether there are so many dimensions that a projection fits every label, the wrong ones as well.
@@ -180,7 +186,7 @@ class Plan:
         """Bytes that the noise-aware decision needs at its peak beside the data, to within a factor of two."""
         learned = min(n, self.max_samples)
         sizes = Dimensions(d if sparse else min(d, n - 1), n)
-        whole = self.learn_in_whole_space(sizes)
+        whole = self.learn_by_matrix(sizes)
         features = sizes.dim if whole else self.principal_subspace(sizes)
         directions = 0 if whole else 2 * 8 * features * (sizes.dim + learned)
         rules = 8 * learned * (int(3.2 * min(self.landmarks, learned)) + int(2.2 * features) + 24 * c)

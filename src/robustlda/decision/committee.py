@@ -31,6 +31,7 @@ from scipy.special import softmax
 
 from robustlda.data import Samples, distinct
 from robustlda.data.centered import CenteredBlock
+from robustlda.data.distinct import Distinct
 from robustlda.data.store import row_slices
 from robustlda.decision import clouds, discriminant, ridge
 from robustlda.decision.answers import fit_answer_noise
@@ -44,11 +45,11 @@ from robustlda.decision.label_noise import (
     fit_label_noise,
     floored,
 )
-from robustlda.decision.ridge import Regression, ScoreRule, Similarities, Solution
+from robustlda.decision.matrix_free import MatrixFreeRegression
+from robustlda.decision.ridge import LeastSquares, Regression, ScoreRule, Similarities, Solution
 from robustlda.decision.rule import Checks, Distances, FittedDecision, Training, centered_blocks
 from robustlda.linalg import Array, typical_square, weighted_medians
 from robustlda.solvers import starts
-from robustlda.solvers.subspace import principal_directions
 
 CLOUDS = (
     CloudSettings(flip_rate=0.1, degrees=5.0, shrinkage=0.01),
@@ -192,10 +193,11 @@ class Committee:
         groups = distinct.find(samples)
         axes = _axes(training, len(groups))
         if samples.n_samples <= plan.max_samples:
-            rule, noise = _assemble(_Candidates(samples, checks, axes), axes, training.priors)
+            rule, noise = _assemble(_Candidates(samples, checks, axes, groups), axes, training.priors)
             return FittedDecision(rule, noise.beliefs, noise)
         index, weights = distinct.subset(samples, groups, plan.max_samples, plan.min_class_samples)
-        candidates = _Candidates(samples.take(index, weights), checks.take(index), axes)
+        some = samples.take(index, weights)
+        candidates = _Candidates(some, checks.take(index), axes, distinct.find(some))
         rule, noise = _assemble(candidates, axes, training.priors)
         # Copies share what is believed of one of them, unless each has answers of its own.
         own = groups.group if checks.answers is None else np.arange(samples.n_samples)
@@ -231,7 +233,7 @@ def _all_beliefs(rule: Committee, noise: LabelNoise, training: Training, place: 
 class _Candidates:
     """Everything that does not depend on targets: features, taken apart once, and clouds."""
 
-    def __init__(self, samples: Samples, checks: Checks, axes: Array) -> None:
+    def __init__(self, samples: Samples, checks: Checks, axes: Array, groups: Distinct) -> None:
         self.samples, self.targets = samples, samples.labels
         count = _label_weight(samples)
         self.weight = samples.weights.given * count
@@ -247,7 +249,7 @@ class _Candidates:
         local, by_local = self._best(Regression(self.similarities.of(Z), samples.weights), self._indicators)
         self.members = LocalMember(ScoreRule(local[0].coef, local[0].offset, local[1])), *cloud_members
         self.held_out = np.array([floored(p) for p in (by_local, *by_clouds)])
-        self._directions, self.limit, self.linear = _linear(samples)
+        self.limit, self.linear = _linear(samples, groups)
 
     def _cloud_member(self, cloud: Clouds, held_out: Array) -> tuple[CloudMember, Array]:
         """Clouds with the sharpness that suits the given labels, and their held-out probabilities with it."""
@@ -261,7 +263,7 @@ class _Candidates:
     def _indicators(self) -> Array:
         return np.eye(self.samples.n_classes)[self.targets]
 
-    def _best(self, regression: Regression, targets: Array) -> tuple[tuple[Solution, float], Array]:
+    def _best(self, regression: LeastSquares, targets: Array) -> tuple[tuple[Solution, float], Array]:
         return _best(regression, targets, self.targets, self.weight)
 
     def first(self) -> tuple[Stage, LabelNoise, LabelNoise]:
@@ -283,7 +285,7 @@ class _Candidates:
 
     def _stage(self, coef: Array, offset: Array, held_out: Array) -> tuple[Stage, LabelNoise, LabelNoise]:
         """A linear rule, judged together with the other members: safely, and as it is likely."""
-        member = LinearMember(self.samples.space.lift(self._directions @ coef), offset, self.limit)
+        member = LinearMember(self.samples.space.lift(coef), offset, self.limit)
         P = np.concatenate([floored(held_out)[None], self.held_out])
         if self.answers is None:
             safe, likely = fit_label_noise(P, self.labels)
@@ -319,16 +321,13 @@ def _random_directions(axes: Array, n: int) -> Array:
     return drawn.T
 
 
-def _linear(samples: Samples) -> tuple[Array, float, Regression]:
-    """Directions in which the linear rule learns, the squared length that counts at most, and the regression."""
-    if samples.plan.learn_in_whole_space(samples):
-        directions, F = np.eye(samples.dim), samples.rows(slice(None)).astype(float)
-    else:
-        directions = principal_directions(samples, samples.plan.principal_subspace(samples))
-        F = samples.project(directions).astype(float)
+def _linear(samples: Samples, groups: Distinct) -> tuple[float, LeastSquares]:
+    """The squared length that counts at most in the linear rule, and the regression it learns by."""
     limit = CLIP_RADIUS2 * typical_square(samples.squared_norms, samples.weight)
-    F = F * ridge.shrink_factors(samples.squared_norms, limit)[:, None]
-    return directions, limit, Regression(F, samples.weights)
+    factors = ridge.shrink_factors(samples.squared_norms, limit)
+    if not samples.plan.learn_by_matrix(samples):
+        return limit, MatrixFreeRegression(samples, factors, groups)
+    return limit, Regression(samples.rows(slice(None)).astype(float) * factors[:, None], samples.weights)
 
 
 def _assemble(candidates: _Candidates, axes: Array, priors: Array | None) -> tuple[Committee, LabelNoise]:
@@ -343,7 +342,7 @@ def _assemble(candidates: _Candidates, axes: Array, priors: Array | None) -> tup
     return committee, noise
 
 
-def _best(regression: Regression, targets: Array, labels: Array, weight: Array) -> tuple[tuple[Solution, float], Array]:
+def _best(regression: LeastSquares, targets: Array, labels: Array, weight: Array) -> tuple[tuple[Solution, float], Array]:
     """The solution and sharpness that make the given labels most likely, with their held-out probabilities."""
     rows, c = np.arange(len(labels)), targets.shape[1]
     tried: list[tuple[float, float, Solution]] = []

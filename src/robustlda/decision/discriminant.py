@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robustlda.decision.label_noise import Labels, floored
-from robustlda.decision.ridge import Regression, Solution
+from robustlda.decision.ridge import LeastSquares, Solution
 from robustlda.linalg import Array
 
 ROUNDS = 6
@@ -57,7 +57,7 @@ class Discriminant:
 
 
 def alternate(
-    regression: Regression, labels: Labels, beliefs: Array, explain: Callable[[Array], Array]
+    regression: LeastSquares, labels: Labels, beliefs: Array, explain: Callable[[Array], Array]
 ) -> Discriminant:
     """Discriminant of the beliefs that it leads to itself.
 

@@ -18,7 +18,9 @@ makes held-out labels most likely (`_smoothed`): large where errors are uniform,
 
 **Overlap.** Where the pool itself leaves many samples of two classes undecided, its sure answers between these two are
 not to be trusted either, and what then goes both ways between them counts as overlap (`discounted`); what goes one way
-more than the other is kept. The pool is fitted once more to such a T, with slopes of their own for these classes.
+more than the other is kept. Where about half of the samples are undecided, as with short texts, not even the direction
+can be told, and what is kept goes both ways alike (`either_way`). The pool is fitted once more to such a T, with slopes
+of their own for these classes.
 """
 
 from collections.abc import Callable, Sequence
@@ -54,6 +56,9 @@ EVIDENCE = 6.0
 
 UNDECIDED = (0.2, 0.23)
 """Undecided share of two classes' samples from which on what goes both ways counts as overlap: some of it, and all."""
+
+EITHER_WAY = (0.4, 0.5)
+"""Undecided share from which on nobody can say which of two classes loses labels to the other: in doubt, and at all."""
 
 _STEPS = 10
 _MAX_RATE = 0.95  # of the flip rate at which a label says nothing; beyond, it would speak against itself
@@ -216,6 +221,7 @@ def _judged(found: _Explanation, logs: Array, labels: Labels) -> LabelNoise:
     undecided = _undecided(p, labels.weight)
     overlap = _between(undecided, *UNDECIDED)
     kept = discounted(T, overlap, uniform=found.uniform)
+    kept = either_way(kept, _between(undecided, *EITHER_WAY), labels.weight @ p)
     pool = refit_pool(logs, labels, labels.likelihood(kept), found.pool, overlap)
     p = pool.probabilities(logs)
     R, _ = _normalized(p * kept[:, labels.given].T * found.without_itself)
@@ -411,6 +417,18 @@ def discounted(T: Array, overlap: Array, *, uniform: bool = False, one_way: bool
     # Of two classes nobody can say what is usual, unless one rate for all is what explains the labels.
     usual = np.median(both_ways[np.triu_indices(c, 1)]) if c > 2 or uniform else 0.0
     off = off - overlap * np.maximum((off if one_way else both_ways) - usual, 0)
+    return off + np.diag(1 - off.sum(axis=1))
+
+
+def either_way(T: Array, share: Array, sizes: Array) -> Array:
+    """Transition in which a share of what goes between two classes of given sizes goes both ways alike.
+
+    As many labels are wrong as before.
+    """
+    off = T * ~np.eye(len(T), dtype=bool)
+    wrong = off * sizes[:, None]
+    alike = (wrong + wrong.T) / np.maximum(sizes[:, None] + sizes, 1e-300)
+    off = off + share * (alike - off)
     return off + np.diag(1 - off.sum(axis=1))
 
 

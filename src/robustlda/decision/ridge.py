@@ -16,6 +16,7 @@ are drawn from the clouds of the classes: they lie where samples lie, and none o
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from scipy.special import softmax
@@ -36,6 +37,12 @@ class Solution:
     fitted: Array
     coef: Array
     offset: Array
+
+
+class LeastSquares(Protocol):
+    """What learns targets of any kind from the same features again and again."""
+
+    def solutions(self, Y: Array, penalty: float | None = None) -> Iterator[Solution]: ...
 
 
 class Regression:
