@@ -49,7 +49,13 @@ So what could be either counts as noise, and is looked at.
 """
 
 LITTLE = 1.0
-"""Log-likelihood that errors depending on the class must gain to be spoken of."""
+"""Log-likelihood that errors depending on the class must gain to be spoken of, where there are more than two."""
+
+UNEQUAL = 0.3
+"""Size of the smaller of two classes, relative to the larger, below which one rate for both is not considered.
+
+It would take the same share of the large class to swamp the small one.
+"""
 
 EVIDENCE = 6.0
 """Log-likelihood that errors depending on the class must gain before predictions take them into account."""
@@ -191,9 +197,17 @@ def fit_label_noise(P: Array, labels: Labels) -> tuple[LabelNoise, LabelNoise]:
     logs = centered_logs(P)
     simple, flexible = (_explained(logs, labels, uniform=uniform) for uniform in (True, False))
     gain = flexible.likelihood - simple.likelihood
-    safe, likely = (flexible if gain > enough else simple for enough in (EVIDENCE, LITTLE))
+    safe, likely = (flexible if gain > enough else simple for enough in (EVIDENCE, _little(labels)))
     found = _judged(likely, logs, labels)
     return found if safe is likely else _judged(safe, logs, labels), found
+
+
+def _little(labels: Labels) -> float:
+    """What errors depending on the class must gain to be spoken of."""
+    if labels.n_classes > 2:
+        return LITTLE
+    sizes = np.bincount(labels.given, labels.weight, 2)
+    return -np.inf if sizes.min() < UNEQUAL * sizes.max() else 0.0
 
 
 @dataclass(frozen=True)
