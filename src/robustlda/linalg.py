@@ -1,6 +1,6 @@
 """Dense linear algebra shared by every layer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -87,6 +87,14 @@ def weighted_medians(V: Array, weight: Array) -> Array:
     half = cumulative[-1] / 2
     middle = [(cumulative >= half * (1 - 1e-12)).argmax(axis=0), (cumulative > half * (1 + 1e-12)).argmax(axis=0)]
     return np.take_along_axis(V, np.take_along_axis(order, np.array(middle), axis=0), axis=0).mean(axis=0)
+
+
+def weighted_quantiles(V: Array, weight: Array, shares: Sequence[float]) -> list[Array]:
+    """For each share the smallest entry of every column with at least that share of the weight at or below it."""
+    order = np.argsort(V, axis=0, kind="stable")
+    cumulative = np.cumsum(weight[order], axis=0)
+    places = [(cumulative >= share * cumulative[-1] * (1 - 1e-12)).argmax(axis=0)[None] for share in shares]
+    return [np.take_along_axis(V, np.take_along_axis(order, place, axis=0), axis=0)[0] for place in places]
 
 
 def class_indicator(labels: Array, weight: Array, n_classes: int) -> csc_array:

@@ -77,6 +77,8 @@ class Plan:
     """Samples of a class that are kept when only some can be learned from."""
     samples_per_dim: float = 5.0
     """Distinct samples for each dimension below which a projection fits every label, the wrong ones as well."""
+    units_from: int = 1 << 24
+    """Numbers that the units of features are taken from: 128 MB in double precision."""
     landmarks: int = 500
     """Points that similarities are measured to in the local rule."""
     predict_rows: int = 4096
@@ -152,6 +154,17 @@ class Plan:
     def tail_from(self, samples: Sizes) -> int:
         """Directions of large scatter that a linear rule without a matrix knows exactly."""
         return min(self.linear_rule_tail, samples.dim, samples.n_samples - 1)
+
+    def unit_rows(self, d: int) -> int:
+        """Rows that the units of d features are taken from."""
+        return min(50_000, max(1, self.units_from // d))
+
+    def is_table(self, n: int, d: int) -> bool:
+        """Whether n samples of d features are a table, whose features have units of their own.
+
+        Images and texts have many features in one and the same unit, and rare ones among them would be blown up.
+        """
+        return n >= self.samples_per_dim * d
 
     def memorizes_labels(self, samples: Sizes, n_distinct: int) -> bool:
         """Whether there are so many dimensions that a projection fits every label, the wrong ones as well.

@@ -148,7 +148,7 @@ def test_gradient_of_the_pool_is_its_derivative(uniform, monkeypatch):
     seen = []
     monkeypatch.setattr(noise, "_minimum", lambda f, start, *_: seen.append(f) or start)
     logs = noise.centered_logs(noise.floored(P))
-    pool, _, _ = noise._fit_pool(logs, labels, uniform=uniform)
+    pool, _, _ = noise._fit_pool(logs, labels, 8.0, uniform=uniform)
     overlap = np.zeros((4, 4))
     overlap[1, 3] = overlap[3, 1] = 0.7
     noise.refit_pool(logs, labels, labels.likelihood(TRANSITIONS["several"] * 0.9 + 0.025), pool, overlap)

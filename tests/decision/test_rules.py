@@ -12,7 +12,7 @@ from robustlda.data import as_store
 from robustlda.data.centered import CenteredBlock
 from robustlda.datasets.contaminate import flip_labels, gross_rows
 from robustlda.decision import RULES
-from robustlda.decision.rule import Distances, centered_blocks, score_rows
+from robustlda.decision.rule import Distances, centered_blocks
 from robustlda.estimators import fit_decision
 from robustlda.plan import Plan
 
@@ -54,9 +54,10 @@ def test_every_estimator_reads_mapped_files(kind, rule, wine, tmp_path):
 def test_how_many_rows_are_predicted_at_a_time_changes_nothing(rule, wine, rows):
     X, y = wine
     model = RobustLDA(decision=rule).fit(X, y)
-    scores = score_rows(model.rule_, as_store(X), model.center_, Plan(predict_rows=rows))
-    assert_allclose(scores, score_rows(model.rule_, as_store(csr_array(X)), model.center_, Plan()), atol=1e-8)
-    assert len(scores) == len(y)
+    expected = model.predict_log_proba(csr_array(X))
+    model.plan = Plan(predict_rows=rows)
+    assert len(model.rule_blocks(X)) == -(-len(y) // rows)
+    assert_allclose(model.predict_log_proba(X), expected, atol=1e-8)
 
 
 def test_blocks_are_read_when_they_are_asked_for(wine):

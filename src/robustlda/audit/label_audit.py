@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from robustlda.audit import farness
 from robustlda.decision.answers import Answers
 from robustlda.decision.label_noise import LabelNoise
-from robustlda.decision.rule import Distances, FittedDecision, Measuring, centered_blocks
+from robustlda.decision.rule import Distances, FittedDecision, Measuring
 from robustlda.estimators import answer_table, check_whole, class_indices, fit_decision, has_answers, verified_labels
 from robustlda.estimators.robust import RobustLDA
 from robustlda.linalg import Array
@@ -419,8 +419,8 @@ def _reason(audit: LabelAudit, noise: LabelNoise) -> str:
 
 def _distances(model: RobustLDA, X: Any) -> Distances:
     """How far all samples are from every class, block by block."""
-    rule, store = cast(Measuring, model.rule_), model.validated_store(X)
-    return Distances.joined([rule.measure(block.read()) for block in centered_blocks(store, model.center_, model.plan)])
+    rule = cast(Measuring, model.rule_)
+    return Distances.joined([rule.measure(block.read()) for block in model.rule_blocks(X)])
 
 
 def _check_share(share: float) -> None:

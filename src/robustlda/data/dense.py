@@ -77,6 +77,9 @@ class DenseBlock:
     def centered(self, center: Array) -> "DenseBlock":
         return DenseBlock(self._minus(center))
 
+    def scaled(self, factors: Array) -> "DenseBlock":
+        return DenseBlock(self._B * factors)
+
     def peak(self) -> float:
         return float(np.maximum(self._B.max(initial=0), -self._B.min(initial=0)))
 

@@ -103,6 +103,10 @@ class SparseBlock:
     def centered(self, center: Array) -> None:
         return None
 
+    def scaled(self, factors: Array) -> "SparseBlock":
+        B = self._B
+        return SparseBlock(csr_array((B.data * factors[B.indices], B.indices, B.indptr), shape=B.shape))
+
     def peak(self) -> float:
         return float(np.maximum(self._B.data.max(initial=0), -self._B.data.min(initial=0)))
 

@@ -59,6 +59,10 @@ class Block(Protocol):
         """The rows minus `center` as a block of their own, or None where that would not be sparse any more."""
         ...
 
+    def scaled(self, factors: Array) -> "Block":
+        """The rows with every feature times a factor."""
+        ...
+
     def peak(self) -> float:
         """The largest size of an entry; NaN if there is one."""
         ...

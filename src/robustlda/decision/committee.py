@@ -342,7 +342,9 @@ def _assemble(candidates: _Candidates, axes: Array, priors: Array | None) -> tup
     return committee, noise
 
 
-def _best(regression: LeastSquares, targets: Array, labels: Array, weight: Array) -> tuple[tuple[Solution, float], Array]:
+def _best(
+    regression: LeastSquares, targets: Array, labels: Array, weight: Array
+) -> tuple[tuple[Solution, float], Array]:
     """The solution and sharpness that make the given labels most likely, with their held-out probabilities."""
     rows, c = np.arange(len(labels)), targets.shape[1]
     tried: list[tuple[float, float, Solution]] = []

@@ -38,9 +38,9 @@ PROB_FLOOR = 1e-3
 STRENGTHS = 0.5 * 4.0 ** np.arange(6)
 """Samples of a class that κ may be worth."""
 
-STARTS = (8.0, 1.0)
+STARTS = (8.0, 3.0, 1.0)
 """Sharpness of a pool to begin with. With one rate for all there may be two maxima: sharp with more wrong labels, and
-blunt with fewer."""
+blunt with fewer. Which of them a start leads to may hang on the last digits, so there are several."""
 
 NEAR = 2.0
 """Difference of log-likelihoods that the given labels do not settle: the sharper of two maxima is taken.
@@ -223,9 +223,14 @@ class _Explanation:
 
 
 def _explained(logs: Array, labels: Labels, *, uniform: bool) -> _Explanation:
-    pool, R, path = _fit_pool(logs, labels, uniform=uniform)
-    likelihood, T, without_itself = _smoothed(pool.probabilities(logs), R, labels)
-    return _Explanation(pool, path, T, without_itself, likelihood, uniform)
+    """The explanation that makes held-out labels most likely, or of several that nearly do the sharpest."""
+    found = []
+    for sharpness in STARTS if uniform else STARTS[-1:]:
+        pool, R, path = _fit_pool(logs, labels, sharpness, uniform=uniform)
+        likelihood, T, without_itself = _smoothed(pool.probabilities(logs), R, labels)
+        found.append(_Explanation(pool, path, T, without_itself, likelihood, uniform))
+    most = max(each.likelihood for each in found)
+    return max((each for each in found if each.likelihood >= most - NEAR), key=lambda each: each.pool.weights.sum())
 
 
 def _judged(found: _Explanation, logs: Array, labels: Labels) -> LabelNoise:
@@ -284,8 +289,11 @@ def _taught_by_checks(p: Array, R: Array, labels: Labels) -> tuple[Array, float]
     return R, float(1.96 * np.sqrt(slope @ np.linalg.solve(hessian, slope)))
 
 
-def _fit_pool(logs: Array, labels: Labels, *, uniform: bool) -> tuple[Pool, Array, Array]:
-    """Most probable pool and transition; beliefs under them, and the logarithm of (1) with its priors, step by step."""
+def _fit_pool(logs: Array, labels: Labels, sharpness: float, *, uniform: bool) -> tuple[Pool, Array, Array]:
+    """Most probable pool and transition, from a pool of some sharpness; beliefs under them.
+
+    Beside them the logarithm of (1) with its priors, step by step.
+    """
     e, c, weight = len(logs), labels.n_classes, labels.weight
     off = ~np.eye(c, dtype=bool)
     prior = np.where(off, _PRIOR_ROW * 0.2 / (c - 1), _PRIOR_ROW)
@@ -320,15 +328,9 @@ def _fit_pool(logs: Array, labels: Labels, *, uniform: bool) -> tuple[Pool, Arra
     cells = np.full(1 if uniform else c * (c - 1), np.log(0.1 / (c - 1) / 0.9))
     # No wrong label is more frequent in a class than its own: else classes could change their names.
     bounds = [(-8, 3)] * e + [(-10, 10)] * c + [(-14, 0)] * len(cells)
-    found = []
-    for sharpness in STARTS if uniform else STARTS[-1:]:
-        best[0] = np.inf
-        path: list[float] = []
-        start = np.concatenate([equal + np.log(sharpness), np.zeros(c), cells])
-        v = _minimum(negative, start, bounds, lambda _, path=path: path.append(-best[0]))  # type: ignore[misc]
-        found.append((v, path, -best[0]))
-    most = max(value for _, _, value in found)
-    v, path, _ = next(each for each in found if each[2] >= most - NEAR)
+    path: list[float] = []
+    start = np.concatenate([equal + np.log(sharpness), np.zeros(c), cells])
+    v = _minimum(negative, start, bounds, lambda _: path.append(-best[0]))
     pool, T = unpacked(v)
     return pool, beliefs(pool, T)[1], np.array(path)
 

@@ -134,8 +134,3 @@ class LazyBlock:
 
     def read(self) -> CenteredBlock:
         return CenteredBlock(self.store.block(self.rows), self.center)
-
-
-def score_rows(rule: Rule, store: Store, center: Array, plan: Plan) -> Array:
-    """Scores of all rows, block by block."""
-    return np.concatenate([rule.scores(block.read()) for block in centered_blocks(store, center, plan)])

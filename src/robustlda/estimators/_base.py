@@ -19,7 +19,7 @@ from robustlda.data.store import Rows
 from robustlda.decision import RULES, FittedDecision, Rule, Training
 from robustlda.decision.answers import Answers
 from robustlda.decision.label_noise import LabelNoise, most_probable
-from robustlda.decision.rule import Checks, score_rows
+from robustlda.decision.rule import Checks, LazyBlock, centered_blocks
 from robustlda.estimators import _validation as validation
 from robustlda.linalg import Array, fix_signs
 from robustlda.plan import Plan
@@ -221,9 +221,13 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         """Rows that the fitted model can be asked about."""
         return validation.validated_store(self, X, self.plan)
 
+    def rule_blocks(self, X: Any) -> list[LazyBlock]:
+        """Rows as the decision rule knows them, block by block."""
+        return centered_blocks(self.validated_store(X), self.center_, self.plan)
+
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self)
-        return score_rows(self.rule_, self.validated_store(X), self.center_, self.plan)
+        return np.concatenate([self.rule_.scores(block.read()) for block in self.rule_blocks(X)])
 
     @available_if(_decides)
     def predict(self, X: Any) -> Array:

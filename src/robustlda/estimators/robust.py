@@ -7,12 +7,13 @@ import numpy as np
 from robustlda.data import Samples, Store, Weights
 from robustlda.data.centering import leverage_weights
 from robustlda.data.store import Rows
+from robustlda.data.units import ScaledStore, feature_units
 from robustlda.decision import FittedDecision, Training
 from robustlda.decision.label_noise import most_probable
-from robustlda.decision.rule import Checks
+from robustlda.decision.rule import Checks, LazyBlock, centered_blocks
 from robustlda.estimators import _validation as validation
 from robustlda.estimators._memory import MeasuredProjection
-from robustlda.linalg import Array
+from robustlda.linalg import Array, fix_signs
 from robustlda.solvers import believed
 
 
@@ -131,6 +132,8 @@ class RobustLDA(MeasuredProjection):
         return samples.rank, f"be at most {samples.rank}, the rank of the centered data"
 
     def _learn(self, store: Store, checks: Checks, weight: Array) -> FittedDecision | None:
+        self.scale_ = self._units(store, weight)
+        store = self._in_units(store)
         rows = Rows(store, self.plan.block_rows(store.shape[1]))
         samples, center = self._samples(rows, checks.believed, weight)
         m, priors = self._dimension(samples), self._checked_priors()
@@ -142,15 +145,29 @@ class RobustLDA(MeasuredProjection):
         again = samples.relabeled(labels, Weights.of(weight, trust))
         result = believed.solve(again, m, doubt=found.label_noise.noise_rate)
         self._keep(result, samples, center)
+        directions = self.components_
+        self.components_ = fix_signs(directions / self.scale_).astype(center.dtype)
+        self.center_, self.class_centers_ = self.center_ * self.scale_, self.class_centers_ * self.scale_
         self.explained_variance_ratio_ = result.separation / max(result.separation.sum(), np.finfo(float).tiny)
         self._keep_noise(found.label_noise)
         if self.decision == "noise_aware":
             self._keep_rule(found)
         elif self.decision is not None:
-            self._keep_rule(
-                self._decide(self.decision, Training(again, self.components_, store, center, checks, priors))
-            )
+            self._keep_rule(self._decide(self.decision, Training(again, directions, store, center, checks, priors)))
         return found
+
+    def _units(self, store: Store, weight: Array) -> Array:
+        """The unit of every feature."""
+        copies = weight / Weights.of(weight).one
+        if not self.plan.is_table(round(copies.sum()), store.shape[1]):
+            return np.ones(store.shape[1], store.dtype)
+        return feature_units(store, weight, self.plan).astype(store.dtype)
+
+    def _in_units(self, store: Store) -> Store:
+        return store if (self.scale_ == 1).all() else ScaledStore(store, 1 / self.scale_)
+
+    def rule_blocks(self, X: Any) -> list[LazyBlock]:
+        return centered_blocks(self._in_units(self.validated_store(X)), self.center_ / self.scale_, self.plan)
 
     @property
     def scalings_(self) -> Array:
