@@ -225,8 +225,12 @@ def test_priors_move_the_decision(wine):
     even = RobustLDA().fit(X, y).predict_proba(X)[:, 0].mean()
     assert RobustLDA(priors=[0.98, 0.01, 0.01]).fit(X, y).predict_proba(X)[:, 0].mean() > even
     assert (RobustLDA(priors=[0, 0.5, 0.5]).fit(X, y).predict(X) != 0).all()
-    with pytest.raises(ValueError, match="priors must be 3 non-negative numbers with sum 1"):
-        RobustLDA(priors=[0.5, 0.5]).fit(X, y)
+    for priors, complaint in (([0.5, 0.5], "must be 3 numbers with sum 1"), ([0.9, 0.2, -0.1], "must be non-negative")):
+        with pytest.raises(ValueError, match=f"priors {complaint}"):
+            RobustLDA(priors=priors).fit(X, y)
+    with pytest.warns(UserWarning, match="priors add up to 2"):
+        model = RobustLDA(priors=[1.0, 0.5, 0.5]).fit(X, y)
+    assert_allclose(model.priors_, [0.5, 0.25, 0.25])
 
 
 def test_pure_transformer_feeds_a_pipeline_and_a_grid_search(wine):

@@ -35,11 +35,11 @@ class Ellipses:
     scatter: Array
     unit: float
 
-    def log_density(self, Z: Array) -> Array:
-        """Logarithm of the density of every class, up to a term common to all."""
+    def log_density(self) -> tuple[Array, Array]:
+        """Logarithm of the density of every class, up to a term common to all: slopes (m × c), and what is added."""
         centers = self.centers / self.unit
         directions = cho_solve(cho_factor(self.scatter), centers.T)
-        return Z / self.unit @ directions - 0.5 * np.einsum("ij,ji->i", centers, directions)
+        return directions / self.unit, -0.5 * np.einsum("ij,ji->i", centers, directions)
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,17 @@ class CentroidRule:
         return FittedDecision(cls(axes, ellipses, shares if training.priors is None else training.priors))
 
     def scores(self, rows: CenteredBlock) -> Array:
+        slopes, offset = self._in_projection()
+        return rows.times(self.axes.T) @ slopes + offset
+
+    def linear_scores(self) -> tuple[Array, Array]:
+        slopes, offset = self._in_projection()
+        return (self.axes.T @ slopes).T, offset
+
+    def _in_projection(self) -> tuple[Array, Array]:
+        slopes, offset = self.ellipses.log_density()
         with np.errstate(divide="ignore"):  # a prior of zero means: never
-            return self.ellipses.log_density(rows.times(self.axes.T)) + np.log(self.priors)
+            return slopes, offset + np.log(self.priors)
 
 
 def fit_ellipses(

@@ -7,7 +7,7 @@ rows to predict `rows.times(components.T)`; `CentroidRule` shows both.
 """
 
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -86,6 +86,15 @@ class Rule(Protocol):
 
     def scores(self, rows: CenteredBlock) -> Array:
         """Logarithm of prior times density for every class, up to a term common to all, of rows in feature space."""
+        ...
+
+
+@runtime_checkable
+class LinearRule(Protocol):
+    """A rule whose scores are linear."""
+
+    def linear_scores(self) -> tuple[Array, Array]:
+        """Slopes (c × features) about the center, and what is added to them."""
         ...
 
 

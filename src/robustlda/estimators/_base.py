@@ -19,7 +19,7 @@ from robustlda.data.store import Rows
 from robustlda.decision import RULES, FittedDecision, Rule, Training
 from robustlda.decision.answers import Answers
 from robustlda.decision.label_noise import LabelNoise, most_probable
-from robustlda.decision.rule import Checks, LazyBlock, centered_blocks
+from robustlda.decision.rule import Checks, LazyBlock, LinearRule, centered_blocks
 from robustlda.estimators import _validation as validation
 from robustlda.linalg import Array, fix_signs
 from robustlda.plan import Plan
@@ -255,6 +255,34 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of samples whose predicted class is the given one."""
         return super().score(X, y, sample_weight)
+
+    @property
+    def coef_(self) -> Array:
+        """Slopes of the scores of `decision_function`, where these are linear."""
+        return self._linear_scores()[0]
+
+    @property
+    def intercept_(self) -> Array:
+        """What the scores of `decision_function` add to them."""
+        return self._linear_scores()[1]
+
+    def _linear_scores(self) -> tuple[Array, Array]:
+        check_is_fitted(self)
+        if not isinstance(getattr(self, "rule_", None), LinearRule):
+            raise AttributeError(
+                f"{type(self).__name__}(decision={self.decision!r}) has no coef_ and no intercept_, as its decision is "
+                "not linear in the features; decision='centroid' is."
+            )
+        coef, intercept = self.rule_.linear_scores()
+        coef = coef / self._feature_scale()
+        intercept = intercept - coef @ self.center_
+        if len(self.classes_) == 2:
+            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+        return coef.astype(self.center_.dtype), intercept.astype(self.center_.dtype)
+
+    def _feature_scale(self) -> Array | float:
+        """Units of the features, as the decision rule knows them."""
+        return 1.0
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

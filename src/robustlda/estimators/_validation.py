@@ -1,5 +1,6 @@
 """Every check of what a user gives, before anything is computed; what lies below trusts its input."""
 
+import warnings
 from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
@@ -185,9 +186,13 @@ def checked_priors(priors: Any, n_classes: int) -> Array:
         checked = np.asarray(priors, float)
     except (TypeError, ValueError):
         raise ValueError(f"priors={priors!r} must be {n_classes} numbers with sum 1, or None.") from None
-    if checked.shape != (n_classes,) or (checked < 0).any() or not np.isclose(checked.sum(), 1):
-        raise ValueError(f"priors must be {n_classes} non-negative numbers with sum 1, one for each class.")
-    return checked
+    if checked.shape != (n_classes,) or not np.isfinite(checked).all():
+        raise ValueError(f"priors must be {n_classes} numbers with sum 1, one for each class.")
+    if (checked < 0).any() or checked.sum() == 0:
+        raise ValueError("priors must be non-negative, and one of them positive.")
+    if not np.isclose(checked.sum(), 1):
+        warnings.warn(f"The priors add up to {checked.sum():.3g}, and are divided by it.", UserWarning, stacklevel=2)
+    return np.asarray(checked / checked.sum())
 
 
 def verified_labels(verified: Any, y: Array) -> Array:

@@ -30,8 +30,8 @@ class RobustLDA(MeasuredProjection):
 
     over centers and the scatter of believed classes, and takes the directions in which the centers differ most in
     units of that scatter. Lengths are not squared, as in the paper's objective, so that a sample far from its class
-    pulls less. Predictions depend on the units of the features: scale tables first, for example with
-    ``StandardScaler``. The paper's own method is :class:`RatioLDA`.
+    pulls less. Features of a table, which has at least five samples for each of them, are measured in units of their
+    own, so that predictions do not depend on the units they come in. The paper's own method is :class:`RatioLDA`.
 
     Parameters
     ----------
@@ -51,6 +51,8 @@ class RobustLDA(MeasuredProjection):
         "free" leaves every sample its weight.
     priors : array-like of shape (n_classes,), default=None
         Class probabilities for the decision; the shares in the training data if None.
+    store_covariance : bool, default=False
+        Whether to keep the covariance within the believed classes, a matrix of features × features.
 
     Attributes
     ----------
@@ -65,6 +67,13 @@ class RobustLDA(MeasuredProjection):
         What `transform` subtracts; twice, as scikit-learn calls it the latter.
     class_centers_, means_ : ndarray of shape (n_classes, n_features)
         Robust centers of the believed classes; twice for the same reason.
+    scale_ : ndarray of shape (n_features,)
+        The unit in which every feature was measured, taken from the feature itself; 1 where there are fewer than five
+        samples for each feature.
+    covariance_ : ndarray of shape (n_features, n_features)
+        Robust covariance within the believed classes, if `store_covariance`.
+    coef_, intercept_ : ndarray of shape (n_classes, n_features) and (n_classes,), or (1, n_features) and (1,)
+        With ``decision="centroid"``, the linear scores of `decision_function`; other decisions are not linear.
     objective_path_ : ndarray
         The objective at the start and after every iteration, divided by n; never rises.
     stop_reason_ : str
@@ -112,12 +121,14 @@ class RobustLDA(MeasuredProjection):
         center: str = "mean",
         leverage: str = "bounded",
         priors: Any = None,
+        store_covariance: bool = False,
     ) -> None:
         self.n_components = n_components
         self.decision = decision
         self.center = center
         self.leverage = leverage
         self.priors = priors
+        self.store_covariance = store_covariance
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -148,6 +159,7 @@ class RobustLDA(MeasuredProjection):
         directions = self.components_
         self.components_ = fix_signs(directions / self.scale_).astype(center.dtype)
         self.center_, self.class_centers_ = self.center_ * self.scale_, self.class_centers_ * self.scale_
+        self._keep_covariance(result, samples)
         self.explained_variance_ratio_ = result.separation / max(result.separation.sum(), np.finfo(float).tiny)
         self._keep_noise(found.label_noise)
         if self.decision == "noise_aware":
@@ -155,6 +167,13 @@ class RobustLDA(MeasuredProjection):
         elif self.decision is not None:
             self._keep_rule(self._decide(self.decision, Training(again, directions, store, center, checks, priors)))
         return found
+
+    def _keep_covariance(self, result: believed.Discriminants, samples: Samples) -> None:
+        if hasattr(self, "covariance_"):
+            del self.covariance_  # of an earlier fit
+        if self.store_covariance:
+            basis = samples.space.lift(result.basis) * self.scale_[:, None]
+            self.covariance_ = (basis @ result.covariance @ basis.T).astype(self.center_.dtype)
 
     def _units(self, store: Store, weight: Array) -> Array:
         """The unit of every feature."""
@@ -165,6 +184,9 @@ class RobustLDA(MeasuredProjection):
 
     def _in_units(self, store: Store) -> Store:
         return store if (self.scale_ == 1).all() else ScaledStore(store, 1 / self.scale_)
+
+    def _feature_scale(self) -> Array:
+        return self.scale_
 
     def rule_blocks(self, X: Any) -> list[LazyBlock]:
         return centered_blocks(self._in_units(self.validated_store(X)), self.center_ / self.scale_, self.plan)

@@ -31,6 +31,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
+from scipy.special import gammaln
+from scipy.stats import chi2
 
 from robustlda.data import Samples
 from robustlda.linalg import Array, extension, weighted_median
@@ -48,9 +50,14 @@ _TINY = 1e-9  # of the mean variance of all samples, added to that within classe
 
 @dataclass(frozen=True)
 class Discriminants(SolverResult):
-    """`separation` is the variance between classes along each direction, that within classes being 1."""
+    """`separation` is the variance between classes along each direction, that within classes being 1.
+
+    `covariance` is the scatter within classes, not shrunk, in the columns of `basis`.
+    """
 
     separation: Array
+    covariance: Array
+    basis: Array
 
 
 def solve(samples: Samples, m: int, *, doubt: float = 0.0, tol: float = 1e-4, max_iter: int = 20) -> Discriminants:
@@ -62,7 +69,7 @@ def solve(samples: Samples, m: int, *, doubt: float = 0.0, tol: float = 1e-4, ma
     if samples.dim > plan.linear_rule_dim:
         V = subspace.principal_directions(samples, max(m, plan.principal_subspace(samples)))
         found = _solve(samples.restrict(samples.project(V).astype(float)), m, doubt, tol, max_iter)
-        return replace(found, W=V @ found.W, centers=found.centers @ V.T)
+        return replace(found, W=V @ found.W, centers=found.centers @ V.T, basis=V)
     return _solve(samples, m, doubt, tol, max_iter)
 
 
@@ -94,7 +101,16 @@ def _solve(samples: Samples, m: int, doubt: float, tol: float, max_iter: int) ->
     W, separation = _directions(samples, means, root, m)
     done = len(history) <= max_iter
     stop = Stop(True, "the objective stopped falling") if done else Stop.limit(max_iter)
-    return Discriminants(W, means, np.array(history), np.nan, stop, separation)  # no gradient is computed
+    usual = np.sqrt(weighted_median(samples.lengths(root, means)[0], samples.weight)) or 1.0
+    covariance = S / n / _fewer(len(S)) * (usual / typical)
+    # No gradient is computed.
+    return Discriminants(W, means, np.array(history), np.nan, stop, separation, covariance, np.eye(len(S)))
+
+
+def _fewer(p: int) -> float:
+    """By what the scatter of normal samples is smaller if weighted by u = median(√δ) / √δ: E[uδ] / E[δ], with δ ~ χ²."""
+    log_mean_length = 0.5 * np.log(2) + gammaln((p + 1) / 2) - gammaln(p / 2)
+    return float(np.sqrt(chi2(p).median()) * np.exp(log_mean_length) / p)
 
 
 def _target(samples: Samples, S: Array) -> Array:
