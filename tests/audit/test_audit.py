@@ -419,3 +419,27 @@ def test_reviewed_rows_come_back_through_the_command(tmp_path):
     assert "none of the table's" in call(*arguments, "--verified", str(review)).stderr
     review.write_text("id,verified\n9999,c0\n")
     assert "which the table does not have" in call(*arguments, "--verified", str(review)).stderr
+
+
+# What the plane is made of
+
+
+def test_loadings_are_correlations_of_features_with_the_axes():
+    frame = load_wine(as_frame=True)
+    audit = LabelAudit().fit(frame.data, frame.target)
+    expected = [np.corrcoef(frame.data.to_numpy().T, axis)[-1, :-1] for axis in audit.plane_.T]
+    assert_allclose(audit.plane_loadings_, expected, atol=1e-9)
+    (first, correlation), *_ = audit.plane_features(0)
+    assert first == "flavanoids"
+    assert abs(correlation) == np.abs(audit.plane_loadings_[0]).max()
+
+
+def test_features_are_named_on_request_and_not_made_up():
+    X, y = load_wine(return_X_y=True)
+    constant = np.column_stack([X, np.full(len(y), 1e6)])
+    named = LabelAudit().fit(constant, y, features=[f"column {j}" for j in range(14)])
+    assert named.plane_features(1, 1)[0][0].startswith("column ")
+    assert named.plane_loadings_[:, 13].tolist() == [0, 0]
+    assert LabelAudit().fit(X, y).plane_features(0) == []
+    with pytest.raises(ValueError, match="3 names for 13 features"):
+        LabelAudit().fit(X, y, features=["a", "b", "c"])

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from robustlda.audit import farness
+from robustlda.data.store import Block, Rows
 from robustlda.decision.answers import Answers
 from robustlda.decision.label_noise import LabelNoise
 from robustlda.decision.rule import Distances, FittedDecision, Measuring
@@ -22,6 +23,7 @@ from robustlda.linalg import Array
 OUTLYING = 4.0
 """Robust z-value of the distance from the nearest class beyond which a sample belongs to none: one in 30 000."""
 
+_WORTH_NAMING = 0.2  # correlation
 _ALIKE = 1e-5  # difference of probabilities that rounding, or a digit of the data that means nothing, may make
 
 
@@ -65,6 +67,10 @@ class LabelAudit(BaseEstimator):
         Coordinates in which the believed classes differ most, to draw the samples.
     plane_axes_ : tuple of two str
         What they are, and their shares in the separation of the classes.
+    plane_loadings_ : ndarray of shape (2, n_features)
+        Correlation of every feature with the two coordinates.
+    feature_names_ : ndarray of shape (n_features,)
+        What the features are called: as given, the columns of a DataFrame, or x0, x1 and so on.
     finding_ : ndarray of shape (n_samples,)
         "mislabelled", "outlying" (far from every class, whatever its label), or "" for neither.
     rank_ : ndarray of shape (n_samples,)
@@ -120,12 +126,15 @@ class LabelAudit(BaseEstimator):
     confusion_: Array
     plane_: Array
     plane_axes_: tuple[str, str]
+    plane_loadings_: Array
+    feature_names_: Array
     outlyingness_: Array
     annotator_answers_: Array
     annotator_accuracy_: Array
     annotator_confusion_: Array
     _frame_kind: Any
     _doubt: Array
+    _features_named: bool
 
     def __init__(
         self,
@@ -140,7 +149,7 @@ class LabelAudit(BaseEstimator):
         self.n_resamples = n_resamples
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, ids: Any = None, *, verified: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, ids: Any = None, *, verified: Any = None, features: Any = None) -> Self:
         """Judge every label.
 
         Parameters
@@ -156,6 +165,8 @@ class LabelAudit(BaseEstimator):
             What a person has checked: a mask of the samples whose labels are right, a dict from row to right label, or
             an array of right labels with None or NaN where nobody has looked. These are believed, and teach the audit
             how far to trust its own doubts; `to_review` says which rows would teach it most.
+        features : array-like of shape (n_features,), default=None
+            What features are called in the results; the columns of a DataFrame if None.
 
         Returns
         -------
@@ -179,6 +190,7 @@ class LabelAudit(BaseEstimator):
             resampled, rates = self._resampled(model, X, y, verified)
             beliefs = (beliefs + resampled) / 2
         self.estimator_, self.classes_, self.ids_ = model, model.classes_, names
+        self._name_features(features)
         self._frame_kind = _frame_kind(X)
         labels = self._agreed(asked, beliefs) if asked is not None else np.searchsorted(self.classes_, np.asarray(y))
         given = self.given_ = np.asarray(y) if asked is None else self.classes_[labels]
@@ -194,6 +206,14 @@ class LabelAudit(BaseEstimator):
         self.finding_[self.flags()] = "mislabelled"
         self.finding_[self.outlyingness_ > OUTLYING] = "outlying"
         return self
+
+    def _name_features(self, features: Any) -> None:
+        d = self.estimator_.n_features_in_
+        known = getattr(self.estimator_, "feature_names_in_", None) if features is None else features
+        self._features_named = known is not None
+        self.feature_names_ = np.array([f"x{j}" for j in range(d)] if known is None else list(known), object)
+        if len(self.feature_names_) != d:
+            raise ValueError(f"There are {len(self.feature_names_)} names for {d} features; give one for each.")
 
     def _agreed(self, asked: Array, beliefs: Array) -> Array:
         """What most answers agree on, as class indices; and what annotators are worth."""
@@ -253,6 +273,7 @@ class LabelAudit(BaseEstimator):
         believed = believed if believed.any() else ~believed
         found = _distances(self.estimator_, X)
         self.plane_, self.plane_axes_ = self._plane(X, found.plane)
+        self.plane_loadings_ = _correlations(self.estimator_, X, self.plane_)
         own = found.squared[np.arange(len(labels)), labels]
         z = farness.robust_z(found.squared, own[believed])
         outside = farness.robust_z(found.outside, found.outside[believed])
@@ -273,6 +294,28 @@ class LabelAudit(BaseEstimator):
         if Z.shape[1] < 2:  # two classes differ in one direction only
             names[1] = "another direction"
         return plane, (names[0], names[1])
+
+    def plane_features(self, axis: int, n: int = 3) -> list[tuple[str, float]]:
+        """The features that a coordinate of the plane goes with most.
+
+        Parameters
+        ----------
+        axis : {0, 1}
+            Which coordinate.
+        n : int, default=3
+            How many features.
+
+        Returns
+        -------
+        features : list of (str, float)
+            Names with their correlations, the strongest first; empty if features have no names.
+        """
+        check_is_fitted(self)
+        if not self._features_named:
+            return []
+        strongest = np.argsort(-np.abs(self.plane_loadings_[axis]), kind="stable")[:n]
+        found = ((str(self.feature_names_[j]), float(self.plane_loadings_[axis, j])) for j in strongest)
+        return [(name, loading) for name, loading in found if abs(loading) >= _WORTH_NAMING]
 
     def _order(self) -> Array:
         """Rows from the most to the least suspicious; among equals, the farther from their class first."""
@@ -421,6 +464,25 @@ def _distances(model: RobustLDA, X: Any) -> Distances:
     """How far all samples are from every class, block by block."""
     rule = cast(Measuring, model.rule_)
     return Distances.joined([rule.measure(block.read()) for block in model.rule_blocks(X)])
+
+
+def _correlations(model: RobustLDA, X: Any, plane: Array) -> Array:
+    """Of all features with the coordinates of a plane; 0 for one that does not vary."""
+    store, n = model.validated_store(X), len(plane)
+    rows = Rows(store, model.plan.block_rows(store.shape[1]))
+    plane = plane - plane.mean(axis=0)
+    center = model.center_.astype(float)
+
+    def statistic(part: slice, block: Block) -> tuple[Array, Array, Array]:
+        ones = np.ones(part.stop - part.start)
+        sums = block.combine(np.column_stack([plane[part], ones])).astype(float)
+        return sums[:, :2], sums[:, 2], block.column_squares(ones, center)
+
+    products, sums, squares = rows.reduce(statistic)
+    spread = np.sqrt(np.maximum(squares / n - (sums / n - center) ** 2, 0))
+    lengths = spread[:, None] * plane.std(axis=0) * n
+    small = lengths <= 1e-9 * np.maximum(np.abs(center)[:, None] + spread[:, None], 1e-300) * plane.std(axis=0) * n
+    return np.where(small, 0, products / np.where(small, 1, lengths)).T
 
 
 def _check_share(share: float) -> None:

@@ -69,7 +69,8 @@ def audit(
     images = readers.square_images(data)
     X = readers.robust_scale(data.X) if images is None else images
     with console.status(f"auditing {len(data.y):,} labels …"):
-        found = LabelAudit(max_false_alarm=max_false_alarm).fit(X, data.y, data.ids, verified=checked)
+        names = data.names if images is None else None
+        found = LabelAudit(max_false_alarm=max_false_alarm).fit(X, data.y, data.ids, verified=checked, features=names)
     _write(found, out, title, images, data.notes)
     _print(found, data.notes, flipped, out, format_, console)
     if max_noise is not None and found.noise_rate_ > max_noise:

@@ -268,12 +268,13 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
 
     def _linear_scores(self) -> tuple[Array, Array]:
         check_is_fitted(self)
-        if not isinstance(getattr(self, "rule_", None), LinearRule):
+        rule = getattr(self, "rule_", None)
+        if not isinstance(rule, LinearRule):
             raise AttributeError(
                 f"{type(self).__name__}(decision={self.decision!r}) has no coef_ and no intercept_, as its decision is "
                 "not linear in the features; decision='centroid' is."
             )
-        coef, intercept = self.rule_.linear_scores()
+        coef, intercept = rule.linear_scores()
         coef = coef / self._feature_scale()
         intercept = intercept - coef @ self.center_
         if len(self.classes_) == 2:

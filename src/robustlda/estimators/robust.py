@@ -113,6 +113,8 @@ class RobustLDA(MeasuredProjection):
     True
     """
 
+    covariance_: Array
+
     def __init__(
         self,
         n_components: int | None = None,

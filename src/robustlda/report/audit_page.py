@@ -61,8 +61,17 @@ def _embedded(audit: "LabelAudit", shown: Array, images: Any) -> dict[str, Any]:
         "rows": [_row(audit, int(i), images) for i in order[:MAX_ROWS]],
         "classes": [_short(str(c)) for c in audit.classes_],
         "axes": list(audit.plane_axes_),
+        "loadings": [loadings(audit, axis) for axis in (0, 1)],
         "colors": [COLORS[k % len(COLORS)] for k in range(len(audit.classes_))],
     }
+
+
+def loadings(audit: "LabelAudit", axis: int) -> str:
+    """The features that an axis of the plane goes with most, in words; empty if they have no names."""
+    return ", ".join(
+        f"{_short(name, 24)} {'+' if r > 0 else '−'}{abs(r):.2f}".replace("0.", ".", 1)
+        for name, r in audit.plane_features(axis)
+    )
 
 
 def _script_safe(data: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from robustlda.linalg import Array
-from robustlda.report.audit_page import COLORS
+from robustlda.report.audit_page import COLORS, loadings
 
 if TYPE_CHECKING:
     from robustlda.audit.label_audit import LabelAudit
@@ -86,7 +86,7 @@ class ProjectionDisplay(_Display):
             given=audit.given_,
             finding=audit.finding_,
             trusted=audit.probability_wrong_ < 0.5,
-            axes=audit.plane_axes_,
+            axes=(_axis(audit, 0), _axis(audit, 1)),
         )
         return display._plot_if_asked(ax, plot)
 
@@ -115,6 +115,11 @@ class ProjectionDisplay(_Display):
         ax.set_title("Samples by given label; ellipses contain 95 % of a class")
         _legend(ax)
         return self
+
+
+def _axis(audit: "LabelAudit", k: int) -> str:
+    """What an axis of the plane is, and below it the features it goes with."""
+    return "\n".join(filter(None, (audit.plane_axes_[k], loadings(audit, k))))
 
 
 def _ellipse(points: Array) -> Array | None:

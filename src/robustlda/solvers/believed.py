@@ -108,7 +108,7 @@ def _solve(samples: Samples, m: int, doubt: float, tol: float, max_iter: int) ->
 
 
 def _fewer(p: int) -> float:
-    """By what the scatter of normal samples is smaller if weighted by u = median(√δ) / √δ: E[uδ] / E[δ], with δ ~ χ²."""
+    """By what weights u = median(√δ) / √δ make the scatter of normal samples smaller: E[uδ] / E[δ], with δ ~ χ²."""
     log_mean_length = 0.5 * np.log(2) + gammaln((p + 1) / 2) - gammaln(p / 2)
     return float(np.sqrt(chi2(p).median()) * np.exp(log_mean_length) / p)
 
