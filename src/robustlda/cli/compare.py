@@ -80,6 +80,7 @@ def compare(
                                      pca_1nn, knn (no projection)
     The method's own decision rule:  rlda rlda_centroid pca_rule trlda svm lda shrunk_lda knn_tuned mcd_lda logistic
                                      confident
+    Trees, only when named:          forest boosting
     """
     from rich.console import Console
 

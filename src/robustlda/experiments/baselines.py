@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.covariance import MinCovDet
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, train_test_split
 from sklearn.neighbors import KNeighborsClassifier
@@ -72,6 +73,34 @@ class TunedNeighbors(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Array) -> Array:
         return self.search_.predict(X)
+
+
+class Tuned(ClassifierMixin, BaseEstimator):
+    """A classifier with its parameters from a grid, by cross-validation on the given training labels."""
+
+    def __init__(self, classifier: Any, grid: dict[str, list[Any]]) -> None:
+        self.classifier = classifier
+        self.grid = grid
+
+    def fit(self, X: Array, y: Array) -> Self:
+        self.search_ = GridSearchCV(self.classifier, self.grid, cv=inner_folds(y)).fit(X, y)
+        self.classes_ = self.search_.classes_
+        return self
+
+    def predict(self, X: Array) -> Array:
+        return self.search_.predict(X)
+
+
+def forest() -> Any:
+    """Random forest: how small leaves may be, and how many features a split may choose from."""
+    trees = RandomForestClassifier(200, random_state=0)
+    return Tuned(trees, {"min_samples_leaf": [1, 3, 10], "max_features": ["sqrt", 0.5]})
+
+
+def boosting() -> Any:
+    """Gradient boosting of trees: steps, and how small leaves may be; steps end early where they stop helping."""
+    trees = HistGradientBoostingClassifier(early_stopping=True, random_state=0)
+    return Tuned(trees, {"learning_rate": [0.03, 0.1], "min_samples_leaf": [5, 20, 50]})
 
 
 class RobustCovarianceLDA(ClassifierMixin, BaseEstimator):

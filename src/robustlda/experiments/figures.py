@@ -58,8 +58,7 @@ def _groups(
     names: Sequence[str], table: Mapping[tuple[str, str], Any], reference: str | None, apart: bool
 ) -> list[tuple[str, list[methods.Method]]]:
     """The methods that were run, in groups with a title each."""
-    known = {**methods.METHODS, **methods.VARIANTS}
-    ran = [method for name, method in known.items() if any((d, name) in table for d in names)]
+    ran = [method for name, method in methods.known().items() if any((d, name) in table for d in names)]
     labels = f" with {reference} reference labels" if reference else ""
     if not apart:
         return [((f"1-NN{labels};\n" if reference else "") + "dashed: own decision rule", ran)]

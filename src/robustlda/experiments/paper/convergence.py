@@ -17,11 +17,17 @@ from threadpoolctl import threadpool_limits
 
 from robustlda.datasets import catalogue
 from robustlda.estimators.ratio import RatioLDA
+from robustlda.estimators.robust import RobustLDA
 from robustlda.estimators.trace_ratio import TraceRatioLDA
 from robustlda.experiments import figures
 from robustlda.experiments.records import Outcome, unit_of
 
-ALGORITHMS = {"plain": "Algorithm 2, as in the paper", "accelerated": "this package's default", "trace_ratio": "trLDA"}
+ALGORITHMS = {
+    "plain": "Algorithm 2, as in the paper",
+    "accelerated": "this package's default",
+    "trace_ratio": "trLDA",
+    "believed": "RobustLDA, whose objective is another one",
+}
 STARTS = {
     "pca": ("principal axes", "#0072b2"),
     "trace_ratio": ("trLDA", "#e69f00"),
@@ -90,9 +96,14 @@ class ObjectivePath(Descent, Outcome):
         return float(np.median(steps)) if steps else float("nan")
 
 
+def of_ratio(paths: Sequence[ObjectivePath]) -> list[ObjectivePath]:
+    """Descents of the paper's objective."""
+    return [path for path in paths if path.algorithm in ("plain", "accelerated")]
+
+
 def descents(dataset: str, seeds: int) -> list[Descent]:
-    """Both variants of the algorithm from every start, and trLDA."""
-    units = [Descent(dataset, "trace_ratio", "pca")]
+    """Both variants of the algorithm from every start, trLDA, and RobustLDA."""
+    units = [Descent(dataset, "trace_ratio", "pca"), Descent(dataset, "believed", "beliefs")]
     for algorithm in ("plain", "accelerated"):
         units += [Descent(dataset, algorithm, start) for start in ("pca", "trace_ratio")]
         units += [Descent(dataset, algorithm, "random", seed) for seed in range(seeds)]
@@ -109,13 +120,20 @@ def run(unit: Descent) -> ObjectivePath:
     try:
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore")
-            return _trace(unit, X, y) if unit.algorithm == "trace_ratio" else _descend(unit, X, y)
+            return _FITS.get(unit.algorithm, _descend)(unit, X, y)
     except Exception as exception:
         return ObjectivePath(**asdict(unit), error=f"{type(exception).__name__}: {exception}".splitlines()[0])
 
 
 def _trace(unit: Descent, X: Any, y: np.ndarray) -> ObjectivePath:
     return _path(unit, TraceRatioLDA(decision=None, max_iter=LIMIT), X, y)
+
+
+def _believed(unit: Descent, X: Any, y: np.ndarray) -> ObjectivePath:
+    return _path(unit, RobustLDA(decision=None), X, y)
+
+
+_FITS = {"trace_ratio": _trace, "believed": _believed}
 
 
 def _descend(unit: Descent, X: Any, y: np.ndarray) -> ObjectivePath:
@@ -149,7 +167,7 @@ def _path(unit: Descent, model: Any, X: Any, y: np.ndarray, start_seconds: float
 
 def figure(paths: Sequence[ObjectivePath], *, columns: int = 3) -> Figure:
     """How far J is above the lowest limit found on the data set, after every iteration: a panel per data set."""
-    paths = [path for path in paths if path.succeeded and path.algorithm != "trace_ratio"]
+    paths = of_ratio([path for path in paths if path.succeeded])
     names = list(dict.fromkeys(path.dataset for path in paths))
     wide = min(columns, len(names))
     high = -(-len(names) // wide)

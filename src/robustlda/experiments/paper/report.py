@@ -51,8 +51,9 @@ def _panels(rows: Sequence[protocol.Row], reference: str) -> Picture:
 
 
 def _verdicts(found: Sequence[claims.Claim]) -> list[Block]:
-    rows = [(c.says, c.found, f"**{c.verdict}**", c.source) for c in found]
-    return [Heading("Claims"), ReportTable(("claim", "measured", "verdict", "source"), rows, prose=True)]
+    rows = [(c.says, c.found, f"**{c.verdict}**", c.ours, c.source) for c in found]
+    head = ("claim", "measured", "verdict on the paper's method", "`RobustLDA`", "source")
+    return [Heading("Claims"), ReportTable(head, rows, prose=True)]
 
 
 def _accuracy(rows: Sequence[protocol.Row]) -> list[Block]:
@@ -165,21 +166,28 @@ def _iteration_table(paths: Sequence[convergence.ObjectivePath]) -> ReportTable:
     lines = []
     for name, here in _by_dataset(paths).items():
         cells = [_iterations([p for p in here if (p.algorithm, p.start) == run]) for run in runs]
-        trace = [str(len(p.objective) - 1) for p in here if p.algorithm == "trace_ratio" and p.succeeded]
+        others = [_steps([p for p in here if p.algorithm == other]) for other in ("trace_ratio", "believed")]
         difference = f"{differences.get(name, np.nan):.1e}"
-        lines.append((CATALOGUE[name].title, *cells, trace[0] if trace else "–", difference))
+        lines.append((CATALOGUE[name].title, *cells, *others, difference))
     heads = [f"{algorithm}, {start.replace('_', ' ')}" for algorithm, start in runs]
-    return ReportTable(("", *heads, "trLDA", "limits differ"), lines)
+    return ReportTable(("", *heads, "trLDA", "RobustLDA", "limits differ"), lines)
+
+
+def _steps(paths: Sequence[convergence.ObjectivePath]) -> str:
+    return ", ".join(str(len(path.objective) - 1) for path in paths if path.succeeded) or "–"
+
+
+_COMPARED = ("plain", "accelerated", "trace_ratio")
 
 
 def _cost_table(paths: Sequence[convergence.ObjectivePath]) -> ReportTable:
     lines = []
     for name, here in _by_dataset(paths).items():
         by = {p.algorithm: p for p in here if p.start == "pca" and p.succeeded}
-        pairs = [_seconds(by.get(algorithm)) for algorithm in convergence.ALGORITHMS]
+        pairs = [_seconds(by.get(algorithm)) for algorithm in _COMPARED]
         lines.append((CATALOGUE[name].title, *(cell for pair in pairs for cell in pair)))
     units = ("ms per iteration", "s")
-    heads = [f"{a.replace('_', ' ')}, {unit}" for a in convergence.ALGORITHMS for unit in units]
+    heads = [f"{a.replace('_', ' ')}, {unit}" for a in _COMPARED for unit in units]
     return ReportTable(("", *heads), lines)
 
 

@@ -19,6 +19,7 @@ TEXT = ("reuters21578", "tdt2", "20newsgroups")
 WITH_1NN = (
     "rlda_1nn",
     "rlda_pca_1nn",
+    "robust_1nn",
     "trlda_1nn",
     "lda_1nn",
     "lpp_1nn",
