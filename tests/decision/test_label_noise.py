@@ -146,9 +146,9 @@ def test_gradient_of_the_pool_is_its_derivative(uniform, monkeypatch):
     known = np.where(np.arange(200) < 20, true, -1)
     labels = labels_of(given, 4, weight=np.random.default_rng(0).uniform(0.5, 2, 200), known=known)
     seen = []
-    monkeypatch.setattr(noise, "_minimum", lambda f, start, *_: seen.append(f) or start)
+    monkeypatch.setattr(noise, "_minimum", lambda f, start, *_, **__: seen.append(f) or start)
     logs = noise.centered_logs(noise.floored(P))
-    pool, _, _ = noise._fit_pool(logs, labels, 8.0, uniform=uniform)
+    pool, _, _ = noise._fit_pools(logs, labels, uniform=uniform)[0]
     overlap = np.zeros((4, 4))
     overlap[1, 3] = overlap[3, 1] = 0.7
     noise.refit_pool(logs, labels, labels.likelihood(TRANSITIONS["several"] * 0.9 + 0.025), pool, overlap)

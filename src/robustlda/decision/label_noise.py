@@ -9,7 +9,7 @@ of rule e, the true class is modeled by a *pool* of the rules, and the label giv
 The pool can sharpen what the rules say, and shift it from class to class, and T takes up what then disagrees. Noise and
 overlap differ in one way that can be seen: noise strikes as often deep inside of a class as at its border. There, and
 only there, a sharp pool with a T explains the labels better than a blunt one without. β, b and T are the maximum of the
-likelihood (1) with weak priors, together (`_fit_pool`), with one rate in T for all classes or with many, whichever
+likelihood (1) with weak priors, together (`_fit_pools`), with one rate in T for all classes or with many, whichever
 explains held-out labels better.
 
 **How much T may vary.** A label that only one sample has in its class explains itself if its own count enters its T.
@@ -67,6 +67,7 @@ EITHER_WAY = (0.4, 0.5)
 """Undecided share from which on nobody can say which of two classes loses labels to the other: in doubt, and at all."""
 
 _STEPS = 10
+_ROUGHLY, _SAME = 1e-7, 1e-2  # relative accuracy with which a maximum is looked for, and a difference that is none
 _MAX_RATE = 0.95  # of the flip rate at which a label says nothing; beyond, it would speak against itself
 _PRIOR_ROW = 1.0  # samples that the prior on a row of T is worth; a sixth of them wrong
 _PRIOR_OFFSET = 0.5  # precision of b
@@ -225,8 +226,7 @@ class _Explanation:
 def _explained(logs: Array, labels: Labels, *, uniform: bool) -> _Explanation:
     """The explanation that makes held-out labels most likely, or of several that nearly do the sharpest."""
     found = []
-    for sharpness in STARTS if uniform else STARTS[-1:]:
-        pool, R, path = _fit_pool(logs, labels, sharpness, uniform=uniform)
+    for pool, R, path in _fit_pools(logs, labels, uniform=uniform):
         likelihood, T, without_itself = _smoothed(pool.probabilities(logs), R, labels)
         found.append(_Explanation(pool, path, T, without_itself, likelihood, uniform))
     most = max(each.likelihood for each in found)
@@ -289,8 +289,8 @@ def _taught_by_checks(p: Array, R: Array, labels: Labels) -> tuple[Array, float]
     return R, float(1.96 * np.sqrt(slope @ np.linalg.solve(hessian, slope)))
 
 
-def _fit_pool(logs: Array, labels: Labels, sharpness: float, *, uniform: bool) -> tuple[Pool, Array, Array]:
-    """Most probable pool and transition, from a pool of some sharpness; beliefs under them.
+def _fit_pools(logs: Array, labels: Labels, *, uniform: bool) -> list[tuple[Pool, Array, Array]]:
+    """Most probable pools and transitions, one for each maximum that is found; beliefs under them.
 
     Beside them the logarithm of (1) with its priors, step by step.
     """
@@ -328,11 +328,24 @@ def _fit_pool(logs: Array, labels: Labels, sharpness: float, *, uniform: bool) -
     cells = np.full(1 if uniform else c * (c - 1), np.log(0.1 / (c - 1) / 0.9))
     # No wrong label is more frequent in a class than its own: else classes could change their names.
     bounds = [(-8, 3)] * e + [(-10, 10)] * c + [(-14, 0)] * len(cells)
-    path: list[float] = []
-    start = np.concatenate([equal + np.log(sharpness), np.zeros(c), cells])
-    v = _minimum(negative, start, bounds, lambda _: path.append(-best[0]))
-    pool, T = unpacked(v)
-    return pool, beliefs(pool, T)[1], np.array(path)
+    found: list[tuple[Pool, Array, Array]] = []
+    values: list[float] = []
+    for sharpness in STARTS if uniform else STARTS[-1:]:
+        best[0] = np.inf
+        path: list[float] = []
+        start = np.concatenate([equal + np.log(sharpness), np.zeros(c), cells])
+        keep = _recorder(path, best)
+        near = _minimum(negative, start, bounds, keep, accuracy=_ROUGHLY)
+        if any(abs(best[0] - value) <= _SAME for value in values):
+            continue  # to where another start has led
+        values.append(best[0])
+        pool, T = unpacked(_minimum(negative, near, bounds, keep))
+        found.append((pool, beliefs(pool, T)[1], np.array(path)))
+    return found
+
+
+def _recorder(path: list[float], best: list[float]) -> Callable[[Array], None]:
+    return lambda _: path.append(-best[0])
 
 
 def refit_pool(logs: Array, labels: Labels, likelihood: Array, pool: Pool, overlap: Array) -> Pool:
@@ -376,9 +389,10 @@ def _minimum(
     start: Array,
     bounds: Sequence[tuple[float, float]],
     callback: Callable[[Array], None] | None = None,
+    accuracy: float = 1e-15,
 ) -> Array:
     # So accurate that the last digits of the data, which depend on how they are stored, change no answer.
-    options: dict[str, float] = {"maxiter": 1000, "maxfun": 2000, "maxcor": 30, "ftol": 1e-15, "gtol": 1e-8}
+    options: dict[str, float] = {"maxiter": 1000, "maxfun": 2000, "maxcor": 30, "ftol": accuracy, "gtol": 1e-8}
     found = minimize(negative, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options, callback=callback)
     return np.asarray(found.x)
 
