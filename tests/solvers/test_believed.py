@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import norm
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
@@ -131,3 +132,26 @@ def test_predictions_do_not_depend_on_the_number_of_components():
     one, five = RobustLDA(1).fit(X, y), RobustLDA(5).fit(X, y)
     assert_allclose(one.predict_proba(X), five.predict_proba(X))
     assert_allclose(np.exp(one.predict_log_proba(X)), one.predict_proba(X))
+
+
+def test_pairs_count_by_what_telling_them_apart_gains():
+    """The trace of their scatter is the share that a line between two classes gets right, beyond half of it."""
+    Y = np.array([[0.0, 0], [3, 0], [0, 4]])
+    shares = np.array([0.5, 0.25, 0.25])
+    B = believed._between(Y, shares)
+    gains = [norm.cdf(d / 2) - 0.5 for d in (3, 4, 5)]
+    assert_allclose((B**2).sum(), np.dot([0.125, 0.125, 0.0625], gains))
+
+
+def test_one_class_far_away_does_not_take_the_first_direction():
+    """Fisher's would go to it, though nobody confuses it with the others."""
+    rng = np.random.default_rng(0)
+    y = np.arange(1000) % 5
+    centers = np.array([[0.0, 0], [0, 4], [0, 8], [0, 12], [40, 6]])
+    X = rng.normal(size=(1000, 2)) + centers[y]
+    found = believed.solve(samples_of(X, y), 2)
+    first = found.W[:, 0] / np.linalg.norm(found.W[:, 0])
+    assert abs(first[1]) > 0.95
+    fisher = LinearDiscriminantAnalysis().fit(X, y).scalings_[:, 0]
+    assert abs(fisher[0]) / np.linalg.norm(fisher) > 0.95
+    assert found.separation[0] > found.separation[1] > 0
