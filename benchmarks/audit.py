@@ -1,8 +1,10 @@
 """`python -m benchmarks.audit OUT --data-dir FOLDER`: how well wrong labels are found, against cleanlab and plain LDA.
 
-Average precision of the ranking, the share of rows flagged and the share of correct labels among them. Large sets are
-sampled down to 3000 rows. cleanlab gets out-of-sample probabilities of logistic regression from five folds, on at most
-200 principal components; all three of its scores are shown. Cases already in the file are not computed again.
+Average precision of the ranking, the share of rows flagged and the share of correct labels among them, for labels that
+were flipped (uniformly, or 30 % of every other class into the next one or into the nearest) and for labels that people
+got wrong (labelme and sentiment). Large sets are sampled down to 3000 rows. cleanlab gets out-of-sample probabilities
+of logistic regression from five folds, on at most 200 principal components; all three of its scores are shown. Cases
+already in the file are not computed again.
 """
 
 import argparse
@@ -22,12 +24,21 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import cross_val_predict
 
+from benchmarks.judgement import by_people, one_way
 from robustlda import LabelAudit
 from robustlda.datasets import catalogue
 from robustlda.datasets.contaminate import contaminate
 from robustlda.experiments.baselines import inner_folds
 
-CASES = (("uniform", 0.0), ("uniform", 0.1), ("uniform", 0.2), ("uniform", 0.3), ("next_class", 0.3))
+CASES = (
+    ("uniform", 0.0),
+    ("uniform", 0.1),
+    ("uniform", 0.2),
+    ("uniform", 0.3),
+    ("next_class", 0.3),
+    ("nearest_class", 0.3),
+)
+PEOPLE = ("labelme majority", "labelme one", "sentiment majority", "sentiment one")
 SCORES = ("self_confidence", "normalized_margin", "confidence_weighted_entropy")
 _MARK = "<!-- tables -->"
 FIELDS = ["data", "kind", "share", "method", "average_precision", "flagged", "false_share", "noise_rate"]
@@ -52,18 +63,32 @@ def few(X: Any) -> np.ndarray:
     return reduce(min(200, min(X.shape) - 1), random_state=0).fit_transform(X)
 
 
-def rows(name: str, kind: str, share: float) -> list[dict[str, str]]:
+def problem(name: str, kind: str, share: float) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Features, labels as given, and which of them are wrong."""
+    if kind == "people":
+        X, given, true = by_people(*name.split())
+        return X, given, given != true
     X, y = load(name)
-    _, noisy, wrong = contaminate(X, y, kind, share, np.random.default_rng(1))
-    audit = LabelAudit().fit(X, noisy)
-    found = {"robustlda": (audit.probability_wrong_, audit.flags())}
-    found |= _peers(few(X), np.unique(noisy, return_inverse=True)[1])
+    if kind == "nearest_class":
+        noisy = one_way(X, y, np.random.default_rng(1), share)
+        return X, noisy, noisy != y
+    return X, *contaminate(X, y, kind, share, np.random.default_rng(1))[1:]
+
+
+def rows(name: str, kind: str, share: float, groups: list[str]) -> list[dict[str, str]]:
+    """Results of us, of the others, or of both."""
+    X, noisy, wrong = problem(name, kind, share)
+    found, rate = {}, np.nan
+    if "robustlda" in groups:
+        audit = LabelAudit().fit(X, noisy)
+        found["robustlda"], rate = (audit.probability_wrong_, audit.flags()), audit.noise_rate_
+    if "others" in groups:
+        found |= _peers(few(X), np.unique(noisy, return_inverse=True)[1])
     result = []
     for method, (ranking, flags) in found.items():
         precision = average_precision_score(wrong, ranking) if wrong.any() else np.nan
         false = (~wrong[flags]).mean() if flags.any() else 0.0
-        rate = audit.noise_rate_ if method == "robustlda" else np.nan
-        numbers = (precision, flags.mean(), false, rate)
+        numbers = (precision, flags.mean(), false, rate if method == "robustlda" else np.nan)
         values = (name, kind, f"{share:g}", method, *(f"{x:.4f}" for x in numbers))
         result.append(dict(zip(FIELDS, values, strict=True)))
     return result
@@ -89,20 +114,24 @@ def summarize(path: Path) -> str:
     """Tables of average precision per data set, and of flags."""
     with path.open() as file:
         lines = list(csv.DictReader(file))
-    text = [line for kind, share in CASES[1:] for line in _precisions(lines, kind, share)]
+    text = [line for kind, share in (*CASES[1:], ("people", 0.0)) for line in _precisions(lines, kind, share)]
     return "\n".join(text + _flags(lines)) + "\n"
 
 
 def _precisions(lines: list[dict[str, str]], kind: str, share: float) -> list[str]:
     here = [r for r in lines if (r["kind"], float(r["share"])) == (kind, share)]
     value = {(r["data"], r["method"]): float(r["average_precision"]) for r in here}
-    methods = list(dict.fromkeys(r["method"] for r in lines))
-    sets = list(dict.fromkeys(r["data"] for r in here))
-    text = [f"### Average precision, {kind.replace('_', ' ')} flips, {share:.0%}", ""]
+    methods = sorted({r["method"] for r in lines}, key=lambda m: (m != "robustlda", m.startswith("LDA"), m))
+    names = [*catalogue.CATALOGUE, *PEOPLE]
+    sets = sorted({d for d, _ in value if all((d, m) in value for m in methods)}, key=names.index)
+    if not sets:
+        return []
+    title = "labels by people" if kind == "people" else f"{kind.replace('_', ' ')} flips, {share:.0%}"
+    text = [f"### Average precision, {title}", ""]
     text += ["| data | " + " | ".join(methods) + " |", "|---" * (len(methods) + 1) + "|"]
     for d in sets:
         cells = " | ".join(f"{value[d, m]:.3f}" for m in methods)
-        text.append(f"| {catalogue.CATALOGUE[d].title} | {cells} |")
+        text.append(f"| {d if d in PEOPLE else catalogue.CATALOGUE[d].title} | {cells} |")
     means = " | ".join(f"**{fmean(value[d, m] for d in sets):.3f}**" for m in methods)
     return [*text, f"| mean | {means} |", ""]
 
@@ -118,8 +147,9 @@ def _flags(lines: list[dict[str, str]]) -> list[str]:
         # Where nothing is flagged, nothing can be a false alarm.
         false = fmean([float(r["false_share"]) for r in chosen if float(r["flagged"]) > 0] or [0.0])
         # Where no label is wrong, every flag is false, and only their number is informative.
-        shown_false = "–" if float(share) == 0 else f"{false:.3f}"
-        text.append(f"| {kind.replace('_', ' ')}, {float(share):.0%} | {flagged:.3f} | {shown_false} |")
+        shown_false = "–" if float(share) == 0 and kind != "people" else f"{false:.3f}"
+        title = "by people" if kind == "people" else f"{kind.replace('_', ' ')}, {float(share):.0%}"
+        text.append(f"| {title} | {flagged:.3f} | {shown_false} |")
     return text
 
 
@@ -140,16 +170,23 @@ def main() -> None:
     readme.write_text(text, encoding="utf-8")
 
 
+def _group(method: str) -> str:
+    return "robustlda" if method == "robustlda" else "others"
+
+
 def _run(names: list[str], path: Path) -> None:
     """Append the cases that the file lacks."""
     if not path.exists():
         with path.open("w", newline="") as file:
             csv.DictWriter(file, FIELDS).writeheader()
     with path.open() as file:
-        done = {(r["data"], r["kind"], float(r["share"])) for r in csv.DictReader(file)}
-    for name, (kind, share) in product(names, CASES):
-        if (name, kind, share) not in done:
-            new = rows(name, kind, share)
+        done = {(r["data"], r["kind"], float(r["share"]), _group(r["method"])) for r in csv.DictReader(file)}
+    cases = [(name, kind, share) for name, (kind, share) in product(names, CASES)]
+    for case in cases + [(name, "people", 0.0) for name in PEOPLE]:
+        name, kind, share = case
+        groups = [group for group in ("robustlda", "others") if (*case, group) not in done]
+        if groups:
+            new = rows(*case, groups)
             with path.open("a", newline="") as file:
                 csv.DictWriter(file, FIELDS).writerows(new)
             print(name, kind, share, {r["method"]: r["average_precision"] for r in new}, flush=True)

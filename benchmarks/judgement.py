@@ -72,7 +72,7 @@ def cases(seeds: list[int]) -> Iterator[tuple[str, str, int]]:
 def problem(data: str, kind: str, seed: int) -> tuple[Any, np.ndarray, np.ndarray]:
     """Features, labels as given, and true ones."""
     if kind in KINDS["people"]:
-        return _by_people(data, kind.split()[1])
+        return by_people(data, kind.split()[1])
     X, y = _table(data)
     rng = np.random.default_rng(seed)
     if kind == "none":
@@ -92,7 +92,8 @@ def _table(data: str) -> tuple[np.ndarray, np.ndarray]:
     return dataset.scaling().fit_transform(X[keep]), y[keep]
 
 
-def _by_people(data: str, which: str) -> tuple[Any, np.ndarray, np.ndarray]:
+def by_people(data: str, which: str) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Features, labels that people gave (majority, one), and true ones."""
     folder = Path(os.environ[catalogue.FOLDER_VARIABLE])
     if data == "labelme":
         stored = np.load(folder / "labelme.npz")
@@ -109,9 +110,9 @@ def _by_people(data: str, which: str) -> tuple[Any, np.ndarray, np.ndarray]:
     return X, stored[f"y_{which}"][train].astype(int), y[train].astype(int)
 
 
-def one_way(X: np.ndarray, y: np.ndarray, rng: np.random.Generator, share: float = 0.3) -> np.ndarray:
+def one_way(X: Any, y: np.ndarray, rng: np.random.Generator, share: float = 0.3) -> np.ndarray:
     """Every other class loses a share of its labels to the class whose center is nearest."""
-    centers = np.array([X[y == k].mean(axis=0) for k in range(y.max() + 1)])
+    centers = np.array([np.asarray(X[y == k].mean(axis=0)).ravel() for k in range(y.max() + 1)])
     distances = ((centers[:, None] - centers) ** 2).sum(axis=2)
     np.fill_diagonal(distances, np.inf)
     given = y.copy()

@@ -36,7 +36,7 @@ class LabelAudit(BaseEstimator):
     Parameters
     ----------
     estimator : RobustLDA, default=None
-        The model that is fitted; it needs ``decision="noise_aware"``. ``RobustLDA()`` if None. Scale tables first.
+        The model that is fitted; it needs ``decision="noise_aware"``. ``RobustLDA()`` if None.
     max_false_alarm : float, default=0.05
         Share of right labels among the flagged ones that is tolerated.
     n_resamples : int, default=0
