@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import cross_val_predict
 
-from benchmarks.judgement import by_people, one_way
+from benchmarks.judgement import by_people
 from robustlda import LabelAudit
 from robustlda.datasets import catalogue
 from robustlda.datasets.contaminate import contaminate
@@ -69,9 +69,6 @@ def problem(name: str, kind: str, share: float) -> tuple[Any, np.ndarray, np.nda
         X, given, true = by_people(*name.split())
         return X, given, given != true
     X, y = load(name)
-    if kind == "nearest_class":
-        noisy = one_way(X, y, np.random.default_rng(1), share)
-        return X, noisy, noisy != y
     return X, *contaminate(X, y, kind, share, np.random.default_rng(1))[1:]
 
 

@@ -80,7 +80,7 @@ def problem(data: str, kind: str, seed: int) -> tuple[Any, np.ndarray, np.ndarra
     if kind.startswith("uniform"):
         return X, contaminate(X, y, "uniform", int(kind.split()[1]) / 100, rng)[1], y
     if kind == "one way":
-        return X, one_way(X, y, rng), y
+        return X, contaminate(X, y, "nearest_class", 0.3, rng)[1], y
     _, share, how = kind.split()
     return imbalanced(X, y, rng, int(share) / 100, both=how == "both")
 
@@ -94,32 +94,30 @@ def _table(data: str) -> tuple[np.ndarray, np.ndarray]:
 
 def by_people(data: str, which: str) -> tuple[Any, np.ndarray, np.ndarray]:
     """Features, labels that people gave (majority, one), and true ones."""
+    X, given, true, train = _all_of(data, which)
+    return X[train], given[train], true[train]
+
+
+def people_split(data: str, which: str) -> tuple[Any, np.ndarray, Any, np.ndarray]:
+    """Training features and labels that people gave; test features and their true labels."""
+    X, given, true, train = _all_of(data, which)
+    rest = np.setdiff1d(np.arange(len(true)), train)
+    return X[train], given[train], X[rest], true[rest]
+
+
+def _all_of(data: str, which: str) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+    """All rows, scaled by the training rows; labels by people and true ones; which rows are for training."""
     folder = Path(os.environ[catalogue.FOLDER_VARIABLE])
     if data == "labelme":
         stored = np.load(folder / "labelme.npz")
-        train = stored["is_train"].astype(bool)
-        X, y = StandardScaler().fit_transform(stored["X"][train]), stored["y"]
+        train = np.flatnonzero(stored["is_train"])
+        X, y = StandardScaler().fit(stored["X"][train]).transform(stored["X"]), stored["y"]
     else:
         stored = np.load(folder / "sentiment.labels.npz")
-        train = stored["is_train"].astype(bool)
-        counts = sp.load_npz(folder / "sentiment.X.npz")
-        X, y = (
-            TfidfTransformer(sublinear_tf=True).fit_transform(counts)[np.flatnonzero(train)],
-            np.load(folder / "sentiment.y.npy"),
-        )
-    return X, stored[f"y_{which}"][train].astype(int), y[train].astype(int)
-
-
-def one_way(X: Any, y: np.ndarray, rng: np.random.Generator, share: float = 0.3) -> np.ndarray:
-    """Every other class loses a share of its labels to the class whose center is nearest."""
-    centers = np.array([np.asarray(X[y == k].mean(axis=0)).ravel() for k in range(y.max() + 1)])
-    distances = ((centers[:, None] - centers) ** 2).sum(axis=2)
-    np.fill_diagonal(distances, np.inf)
-    given = y.copy()
-    for k in range(0, len(centers), 2):
-        members = rng.permutation(np.flatnonzero(y == k))
-        given[members[: round(share * len(members))]] = distances[k].argmin()
-    return given
+        train = np.flatnonzero(stored["is_train"])
+        X = sp.csr_array(TfidfTransformer(sublinear_tf=True).fit_transform(sp.load_npz(folder / "sentiment.X.npz")))
+        y = np.load(folder / "sentiment.y.npy")
+    return X, stored[f"y_{which}"].astype(int), y.astype(int), train
 
 
 def imbalanced(

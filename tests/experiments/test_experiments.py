@@ -5,10 +5,18 @@ import csv
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.dummy import DummyClassifier
 
 from robustlda.datasets import catalogue
-from robustlda.datasets.contaminate import KINDS, contaminate, flip_into_next_class, flip_labels, occlude
+from robustlda.datasets.contaminate import (
+    KINDS,
+    contaminate,
+    flip_into_nearest_class,
+    flip_into_next_class,
+    flip_labels,
+    occlude,
+)
 from robustlda.experiments import figures, methods, protocol, records, tables
 from robustlda.experiments.paper import toy
 from robustlda.output import replacing
@@ -40,6 +48,15 @@ def test_every_other_class_flips_into_the_next():
     assert {pair: count for pair, count in moved.items() if count} == {(0, 1): 15, (2, 3): 15, (4, 0): 15}
 
 
+def test_every_other_class_flips_into_the_nearest():
+    y = np.repeat([0, 1, 2], 50)
+    X = np.array([[0.0], [9.0], [8.0]])[y] + np.random.default_rng(1).normal(size=(150, 1)) / 9
+    for rows in (X, csr_array(X)):
+        noisy, flipped = flip_into_nearest_class(rows, y, 0.3, np.random.default_rng(0))
+        assert_array_equal(noisy != y, flipped)
+        assert_array_equal(np.bincount(3 * y + noisy, minlength=9), [35, 0, 15, 0, 50, 0, 0, 15, 35])
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_contamination_is_seeded_and_reports_what_it_changed(kind):
     rng = np.random.default_rng(0)
@@ -49,7 +66,7 @@ def test_contamination_is_seeded_and_reports_what_it_changed(kind):
     for first, second in zip(a, b, strict=True):
         assert_array_equal(first, second)
     corrupted, noisy, changed = a
-    assert changed.sum() == (20 if kind != "next_class" else 10)
+    assert changed.sum() == (10 if kind in ("next_class", "nearest_class") else 20)
     assert_array_equal((corrupted != X).any(axis=1) | (noisy != y), changed)
     assert (X.tobytes(), y.tobytes()) == before
 

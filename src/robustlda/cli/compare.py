@@ -33,10 +33,10 @@ def _shares(ctx: click.Context, param: click.Parameter, value: str) -> tuple[flo
 )
 @click.option(
     "--kind",
-    type=click.Choice(["uniform", "next_class", "gross_rows", "salt_and_pepper", "occlude"]),
+    type=click.Choice(["uniform", "next_class", "nearest_class", "gross_rows", "salt_and_pepper", "occlude"]),
     default="uniform",
     show_default=True,
-    help="What is corrupted: labels, uniformly or from every other class into the next; or samples.",
+    help="What is corrupted: labels, uniformly or from every other class into the next or the nearest; or samples.",
 )
 @click.option(
     "--reference",

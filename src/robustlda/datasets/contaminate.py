@@ -1,5 +1,7 @@
 """Deliberately wrong labels and corrupted samples: every function returns a copy and a mask of what it changed."""
 
+from typing import Any
+
 import numpy as np
 
 from robustlda.linalg import Array
@@ -22,6 +24,19 @@ def flip_into_next_class(y: Array, share: float, rng: np.random.Generator) -> tu
         flipped[members[_some(len(members), share, rng)]] = True
     labels[flipped] = (labels[flipped] + 1) % len(classes)
     return classes[labels], flipped
+
+
+def flip_into_nearest_class(X: Any, y: Array, share: float, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Errors between neighbors: round(share · n_class) labels of every other class become the class nearest to it."""
+    classes, labels = _classes_to_flip(y, share)
+    centers = np.array([np.asarray(X[labels == k].mean(axis=0)).ravel() for k in range(len(classes))])
+    distances = ((centers[:, None] - centers) ** 2).sum(axis=2)
+    np.fill_diagonal(distances, np.inf)
+    flipped, target = np.zeros(len(y), bool), labels.copy()
+    for k in range(0, len(classes), 2):
+        members = rng.permutation(np.flatnonzero(labels == k))[: round(share * int((labels == k).sum()))]
+        flipped[members], target[members] = True, distances[k].argmin()
+    return classes[target], flipped
 
 
 def gross_rows(X: Array, share: float, rng: np.random.Generator, distance: float = 10.0) -> tuple[Array, Array]:
@@ -76,8 +91,9 @@ def _classes_to_flip(y: Array, share: float) -> tuple[Array, Array]:
 
 
 LABELS = {"uniform": flip_labels, "next_class": flip_into_next_class}
+BY_FEATURES = {"nearest_class": flip_into_nearest_class}
 FEATURES = {"gross_rows": gross_rows, "salt_and_pepper": salt_and_pepper, "occlude": occlude}
-KINDS = (*LABELS, *FEATURES)
+KINDS = (*LABELS, *BY_FEATURES, *FEATURES)
 
 
 def contaminate(X: Array, y: Array, kind: str, share: float, rng: np.random.Generator) -> tuple[Array, Array, Array]:
@@ -85,5 +101,7 @@ def contaminate(X: Array, y: Array, kind: str, share: float, rng: np.random.Gene
     if kind in LABELS:
         noisy, changed = LABELS[kind](y, share, rng)
         return X, noisy, changed
+    if kind in BY_FEATURES:
+        return X, *BY_FEATURES[kind](X, y, share, rng)
     corrupted, changed = FEATURES[kind](X, share, rng)
     return corrupted, y, changed

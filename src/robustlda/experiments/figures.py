@@ -16,13 +16,14 @@ from robustlda.experiments.tables import accuracies, with_reference
 CONTAMINATION = {
     "uniform": "wrong training labels",
     "next_class": "wrong labels in every other class",
+    "nearest_class": "labels of the nearest class in every other class",
     "gross_rows": "training samples replaced by outliers",
     "salt_and_pepper": "training images with salt and pepper",
     "occlude": "training images partly covered",
 }
 """What is on the horizontal axis, in per cent, for every kind of contamination."""
 
-LABEL_NOISE = ("uniform", "next_class")
+LABEL_NOISE = ("uniform", "next_class", "nearest_class")
 
 
 def accuracy_against_noise(
