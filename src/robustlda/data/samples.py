@@ -255,6 +255,8 @@ def as_samples(
     if d >= n and not store.sparse:
         everything = CenteredBlock(store.block(slice(0, n)), center)
         coordinates, directions = spaces.span_of_wide(everything.rows(), float(noise.max()))
+        if n > plan.block_rows(coordinates.shape[1]):
+            coordinates = np.ascontiguousarray(coordinates)  # so that blocks of rows are read in place
         return Samples(DenseStore(coordinates), space=WorkingSpace(d, directions), **settings)
     samples = Samples(store, center=center, space=WorkingSpace(d), **settings)
     if store.sparse and d > plan.gram_span:
