@@ -29,7 +29,7 @@ from robustlda.decision.ridge import Solution
 from robustlda.linalg import Array
 from robustlda.solvers.subspace import principal_directions
 
-PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
+PENALTIES = (0.1, 0.2, 0.5, 1.0, 3.0, 10.0, 100.0)
 """λ in units of the mean eigenvalue. Weaker penalties would follow every rare term."""
 
 SIGNS = 64
