@@ -89,6 +89,23 @@ def test_what_goes_both_ways_between_overlapping_classes_is_discounted():
     assert_allclose(noise.discounted(uniform, 1 - np.eye(4)), uniform)
 
 
+def test_errors_whose_direction_cannot_be_told_go_both_ways_alike():
+    T, sizes = np.array([[0.8, 0.2, 0], [0, 1.0, 0], [0.1, 0, 0.9]]), np.array([30.0, 10, 20])
+    share = np.zeros((3, 3))
+    assert_allclose(noise.either_way(T, share, sizes), T)
+    share[0, 1] = share[1, 0] = 1
+    found = noise.either_way(T, share, sizes)
+    assert_allclose(found[:2, :2], [[0.85, 0.15], [0.15, 0.85]])
+    assert_allclose(found[2], T[2])
+    assert_allclose(sizes @ (1 - np.diag(found)), sizes @ (1 - np.diag(T)))  # as many are wrong as before
+
+
+def test_two_classes_of_unequal_size_have_rates_of_their_own():
+    assert noise._little(labels_of(np.arange(100) % 2, 2)) == 0
+    assert noise._little(labels_of((np.arange(100) < 10).astype(int), 2)) == -np.inf
+    assert noise._little(labels_of(np.repeat([0, 1, 2], [90, 5, 5]), 3)) == noise.LITTLE
+
+
 def test_a_label_does_not_explain_itself():
     """One sample with a label that no other of its class has: its own count must not make such errors usual."""
     true = np.arange(400) % 4

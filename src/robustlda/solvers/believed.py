@@ -107,7 +107,7 @@ def _solve(samples: Samples, m: int, doubt: float, tol: float, max_iter: int) ->
     W, separation = _directions(samples, means, root, m)
     done = len(history) <= max_iter
     stop = Stop(True, "the objective stopped falling") if done else Stop.limit(max_iter)
-    usual = np.sqrt(weighted_median(samples.lengths(root, means)[0], samples.weight)) or 1.0
+    usual = np.sqrt(weighted_median(squares, samples.weight)) or 1.0
     covariance = S / n / _fewer(len(S)) * (usual / typical)
     # No gradient is computed.
     return Discriminants(W, means, np.array(history), np.nan, stop, separation, covariance, np.eye(len(S)))
