@@ -1,5 +1,7 @@
 """Discriminant analysis of beliefs: it is Fisher's, it does not betray what was left out, and it corrects labels."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -74,3 +76,20 @@ def test_scores_of_the_features_are_those_of_the_samples():
     assert_allclose(p.mean(axis=0), found.held_out.mean(axis=0), atol=0.02)
     assert np.abs(p - found.held_out).mean() < 0.02  # with the sample itself, and without
     assert (p.argmax(axis=1) == y).mean() > 0.98
+
+
+def test_the_alternation_stops_where_it_loses_the_classes(monkeypatch):
+    """From the third round on it is made to know nothing: what it found before is kept."""
+    X, y = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    likeliest, found = discriminant._likeliest, []
+
+    def losing(*parts):
+        now = likeliest(*parts)
+        lost = replace(now, held_out=np.full_like(now.held_out, 1 / 3)) if len(found) >= 2 else now
+        found.append(lost)
+        return lost
+
+    monkeypatch.setattr(discriminant, "_likeliest", losing)
+    assert alternated(X, y) is found[1]
+    assert len(found) == 3
