@@ -13,6 +13,7 @@ from robustlda import RobustLDA
 from robustlda.data import Weights, as_samples
 from robustlda.data.store import as_store
 from robustlda.datasets.contaminate import flip_labels
+from robustlda.experiments.paper.toy import angle, draw
 from robustlda.linalg import principal_angles
 from robustlda.solvers import believed
 
@@ -24,6 +25,10 @@ def samples_of(X, y, weight=None):
 
 def frame(W):
     return np.linalg.qr(W)[0]
+
+
+def equal_weights(samples):
+    return np.ones(samples.n_samples)
 
 
 def heavy_tails(n=300, d=6, c=3, seed=0):
@@ -59,6 +64,7 @@ def test_the_objective_is_the_one_that_is_written_down(monkeypatch):
     target, shrinkage = believed._target, believed._shrinkage
     monkeypatch.setattr(believed, "_target", lambda *a: seen.update(D=target(*a)) or seen["D"])
     monkeypatch.setattr(believed, "_shrinkage", lambda *a: seen.setdefault("share", shrinkage(*a)))
+    monkeypatch.setattr(believed, "_usual_distances", equal_weights)
     path = believed.solve(samples, 2, tol=0, max_iter=1).history
     X = X - X.mean(axis=0)
     means = np.array([X[y == k].mean(axis=0) for k in range(3)])
@@ -76,8 +82,9 @@ def test_with_squared_lengths_and_no_shrinkage_it_is_lda(load, monkeypatch):
     X, y = load(return_X_y=True)
     X = X[:, X.std(axis=0) > 0.5]
     monkeypatch.setattr(believed, "_shrinkage", lambda *_: 0.0)
+    monkeypatch.setattr(believed, "_usual_distances", equal_weights)
     m = y.max()
-    W = believed.solve(samples_of(X, y), m, max_iter=0).W  # the first step is that of squared lengths
+    W = believed.solve(samples_of(X, y), m, max_iter=0).W  # the first step is then that of squared lengths
     lda = LinearDiscriminantAnalysis(solver="eigen").fit(X, y)
     assert principal_angles(frame(W), frame(lda.scalings_[:, :m])).max() < 1e-3
 
@@ -96,6 +103,16 @@ def test_directions_have_unit_variance_within_classes_and_fall_in_separation():
     assert model.xbar_ is model.center_
     shrunk = LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto").fit(StandardScaler().fit_transform(X), y)
     assert_allclose(model.explained_variance_ratio_[:2], shrunk.explained_variance_ratio_, atol=0.1)
+
+
+@pytest.mark.parametrize(("stretch", "distance"), [(2, 10), (2, 20), (4, 20), (4, 40)])
+def test_outliers_do_not_make_long_classes_round(stretch, distance):
+    """Fourth powers of a few far samples would ask for shrinkage that turns the direction."""
+    found = []
+    for number in range(10):
+        X, y, optimal = draw(stretch, distance, np.random.default_rng([number, stretch, distance]))
+        found.append(angle(believed.solve(samples_of(X, y), 1).W[:, 0], optimal))
+    assert np.median(found) < 3
 
 
 def test_units_of_features_do_not_turn_directions():

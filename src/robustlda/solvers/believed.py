@@ -30,7 +30,8 @@ D has the variances of the features, so that their units do not matter, or with 
 the identity, for which no basis is special. λ is Ledoit and Wolf's. A common scatter of c classes is as sure as all n
 samples make it where the classes are right. Where they are in doubt, what is believed wrongly widens the classes
 towards each other, and n / c samples, those of a class, are taken for the number that λ rests on; in between with the
-share of labels in doubt.
+share of labels in doubt. D and λ come from samples weighted by u already, as lengths in units of plain variances give
+it: fourth powers of a few far samples would make λ so large that long classes are taken for round ones.
 """
 
 from dataclasses import dataclass, replace
@@ -80,19 +81,15 @@ def solve(samples: Samples, m: int, *, doubt: float = 0.0, tol: float = 1e-4, ma
 
 
 def _solve(samples: Samples, m: int, doubt: float, tol: float, max_iter: int) -> Discriminants:
-    n, u = samples.weight.sum(), np.ones(samples.n_samples)
+    n, u = samples.weight.sum(), _usual_distances(samples)
     D, unit, share, typical = np.zeros((0, 0)), np.zeros((0, 0)), 0.0, 0.0
     history: list[float] = []
     while len(history) <= max_iter:
-        w = samples.weight * u
-        totals, sums, S = samples.moments(w, w)
-        means = sums / totals[:, None]
-        least = _TINY * np.trace(S) / len(S)
-        S = S.astype(float) - (means.T * totals) @ means + least * np.eye(len(S))
+        means, S = _within(samples, u)
         if not history:
             D = _target(samples, S / n)
             unit = _inverse_root(D)
-            share = _shrinkage(samples, means, unit, doubt)
+            share = _shrinkage(samples, means, unit, u, doubt)
         Sigma = (S / n + share * D) / (1 + share)
         root = _inverse_root(Sigma)
         squares = samples.lengths(root, means)[0]
@@ -113,6 +110,23 @@ def _solve(samples: Samples, m: int, doubt: float, tol: float, max_iter: int) ->
     return Discriminants(W, means, np.array(history), np.nan, stop, separation, covariance, np.eye(len(S)))
 
 
+def _within(samples: Samples, u: Array) -> tuple[Array, Array]:
+    """Centers of the classes and the scatter about them, with factors u of the weights."""
+    w = samples.weight * u
+    totals, sums, S = samples.moments(w, w)
+    means = sums / totals[:, None]
+    least = _TINY * np.trace(S) / len(S)
+    return means, S.astype(float) - (means.T * totals) @ means + least * np.eye(len(S))
+
+
+def _usual_distances(samples: Samples) -> Array:
+    """A start for u that far samples have no large part in: lengths in units of D as all samples make it."""
+    means, S = _within(samples, np.ones(samples.n_samples))
+    squares = samples.lengths(_inverse_root(_target(samples, S / samples.weight.sum())), means)[0]
+    typical = weighted_median(squares, samples.weight) or 1.0
+    return np.sqrt(typical / (squares + _SMOOTHING * typical))
+
+
 def _fewer(p: int) -> float:
     """By what weights u = median(√δ) / √δ make the scatter of normal samples smaller: E[uδ] / E[δ], with δ ~ χ²."""
     log_mean_length = 0.5 * np.log(2) + gammaln((p + 1) / 2) - gammaln(p / 2)
@@ -128,7 +142,7 @@ def _target(samples: Samples, S: Array) -> Array:
     return np.asarray((basis.T * variances) @ basis)
 
 
-def _shrinkage(samples: Samples, means: Array, unit: Array, doubt: float) -> float:
+def _shrinkage(samples: Samples, means: Array, unit: Array, u: Array, doubt: float) -> float:
     """λ for the mean of what classes ask for; the columns of `unit` take samples into units of D."""
     copies = samples.weights.trusted / samples.weights.one
     shares = np.bincount(samples.labels, samples.weight, samples.n_classes) / samples.weight.sum()
@@ -137,7 +151,8 @@ def _shrinkage(samples: Samples, means: Array, unit: Array, doubt: float) -> flo
         members = np.flatnonzero(samples.labels == k)
         size = copies[members].sum() * samples.n_classes ** max(0.0, 1 - doubt / TOO_MUCH)
         members = members[:: max(1, len(members) // _ROWS)]
-        rho += shares[k] * _intensity((samples.rows(members) - mean) @ unit, copies[members], size)
+        R = (samples.rows(members) - mean) @ unit
+        rho += shares[k] * _intensity(np.sqrt(u[members])[:, None] * R, copies[members], size)
     rho = min(rho, _MOST_SHRUNK)
     return rho / (1 - rho)
 
