@@ -68,18 +68,6 @@ def weighted_median(values: Array, weight: Array) -> float:
     return weighted_quantile(values, weight, 0.5)
 
 
-def typical_square(squared_lengths: Array, weight: Array) -> float:
-    """Median squared length, which outliers do not stretch, or a longer one where most samples all but coincide.
-
-    In a table of few distinct rows more than half of the lengths may vanish, or would but for rounding; then it is the
-    squared length that one in ten exceeds, the mean where not even one in ten does, and 1 where all are alike.
-    """
-    median, tenth = (weighted_quantile(squared_lengths, weight, share) for share in (0.5, 0.9))
-    if median > 1e-4 * tenth:
-        return median
-    return tenth or float(weight @ squared_lengths / weight.sum()) or 1.0
-
-
 def weighted_medians(V: Array, weight: Array) -> Array:
     """Median of every column, halfway between the two middle values where the weight splits evenly."""
     order = np.argsort(V, axis=0, kind="stable")

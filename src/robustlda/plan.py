@@ -73,6 +73,8 @@ class Plan:
     """Directions of large scatter that stand for more dimensions than that in a projection from beliefs."""
     max_samples: int = 20_000
     """Samples that a committee learns from, which bounds what a decision costs."""
+    ellipse_samples: int = 200_000
+    """Samples from which the shape of classes is learned in a projection: its error is then a quarter of a percent."""
     min_class_samples: int = 20
     """Samples of a class that are kept when only some can be learned from."""
     samples_per_dim: float = 5.0

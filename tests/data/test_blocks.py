@@ -153,11 +153,14 @@ def test_what_must_not_become_an_array_is_recognized(tmp_path):
 def test_rows_are_reduced_and_collected_in_order(step):
     X = np.random.default_rng(0).normal(size=(N, D))
     rows = Rows(as_store(X), step)
-    (total,) = rows.reduce(lambda part, block: (block.rows().sum(axis=0),))
+    (total,) = rows.reduce(lambda block: (block.rows().sum(axis=0),))
     assert_allclose(total, X.sum(axis=0), atol=1e-12)
-    first, both = rows.collect(lambda part, block: (block.rows()[:, 0].copy(), block.rows()[:, :2] + part.start))
+    start = np.repeat(np.arange(0, N, step), step)[:N]
+    first, both = rows.collect(
+        lambda block, start: (block.rows()[:, 0].copy(), block.rows()[:, :2] + start[0]), start, outputs=2
+    )
     assert_array_equal(first, X[:, 0])
-    assert_allclose(both - X[:, :2], np.repeat(np.arange(0, N, step), step)[:N, None] * np.ones(2), atol=1e-12)
+    assert_allclose(both - X[:, :2], start[:, None] * np.ones(2), atol=1e-12)
 
 
 # Weights

@@ -233,7 +233,9 @@ def test_the_same_samples_are_chosen_however_they_are_stored():
 
     def chosen(X, labels, weight=None):
         samples = make_samples(X, labels, weight)
-        index, weights = distinct.subset(samples, distinct.find(samples), most=200, least=60)
+        found = distinct.sample(samples, most=200, least=60)
+        index, weights = found.index, found.weights
+        assert_array_equal(found.place[index], np.arange(len(index)))
         order = np.lexsort(np.asarray(X)[index].T)
         return index[order], weights.given[order], weights.one[order]
 

@@ -8,7 +8,8 @@ from sklearn.datasets import load_wine
 
 from robustlda import LabelAudit, RobustLDA
 from robustlda.data import as_store
-from robustlda.data.units import ScaledStore, feature_units
+from robustlda.data.scaled import ScaledStore
+from robustlda.data.units import feature_units
 from robustlda.plan import Plan
 
 

@@ -11,11 +11,12 @@ from sklearn.preprocessing import StandardScaler
 
 from robustlda import RatioLDA, RobustLDA
 from robustlda.data import Weights
+from robustlda.data.columns import typical_square
 from robustlda.datasets.contaminate import flip_into_next_class, flip_labels, gross_rows
 from robustlda.decision import clouds as cloud_rule
 from robustlda.decision import committee, ridge
 from robustlda.estimators import fit_decision
-from robustlda.linalg import principal_angles, typical_square, weighted_medians
+from robustlda.linalg import principal_angles, weighted_medians
 from robustlda.plan import Plan
 
 

@@ -1,5 +1,7 @@
 """What holds for every decision rule, with every estimator and every kind of storage."""
 
+from dataclasses import astuple
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -12,7 +14,7 @@ from robustlda.data import as_store
 from robustlda.data.centered import CenteredBlock
 from robustlda.datasets.contaminate import flip_labels, gross_rows
 from robustlda.decision import RULES
-from robustlda.decision.rule import Distances, centered_blocks
+from robustlda.decision.rule import CenteredRows, Distances
 from robustlda.estimators import fit_decision
 from robustlda.plan import Plan
 
@@ -56,17 +58,17 @@ def test_how_many_rows_are_predicted_at_a_time_changes_nothing(rule, wine, rows)
     model = RobustLDA(decision=rule).fit(X, y)
     expected = model.predict_log_proba(csr_array(X))
     model.plan = Plan(predict_rows=rows)
-    assert len(model.rule_blocks(X)) == -(-len(y) // rows)
+    assert len(list(model.rule_rows(X).blocks())) == -(-len(y) // rows)
     assert_allclose(model.predict_log_proba(X), expected, atol=1e-8)
 
 
-def test_blocks_are_read_when_they_are_asked_for(wine):
+def test_rules_see_some_rows_at_a_time(wine):
     X, _ = wine
-    blocks = centered_blocks(as_store(X), X.mean(axis=0), Plan(predict_rows=100))
-    assert [block.rows for block in blocks] == [slice(0, 100), slice(100, 178)]
-    assert_allclose(blocks[1].read().rows(), X[100:] - X.mean(axis=0))
-    small = centered_blocks(as_store(X), X.mean(axis=0), Plan(predict_rows=100, block=10 * 13))
-    assert small[0].rows == slice(0, 10)
+    blocks = list(CenteredRows(as_store(X), X.mean(axis=0), Plan(predict_rows=100)).blocks())
+    assert [rows for rows, _ in blocks] == [slice(0, 100), slice(100, 178)]
+    assert_allclose(blocks[1][1].rows(), X[100:] - X.mean(axis=0))
+    small = CenteredRows(as_store(X), X.mean(axis=0), Plan(predict_rows=100, block=10 * 13))
+    assert next(small.blocks())[0] == slice(0, 10)
 
 
 def test_beliefs_are_probabilities_of_every_training_sample(rule, wine):
@@ -122,8 +124,8 @@ def test_distances_of_blocks_are_distances_of_all(wine):
     X, y = wine
     model = RobustLDA().fit(X, y)
     whole = model.rule_.measure(CenteredBlock(as_store(X).block(slice(0, 178)), model.center_))
-    parts = [model.rule_.measure(b.read()) for b in centered_blocks(as_store(X), model.center_, Plan(predict_rows=40))]
-    joined = Distances.joined(parts)
+    rows = CenteredRows(as_store(X), model.center_, Plan(predict_rows=40))
+    joined = Distances(*rows.collect(lambda block: astuple(model.rule_.measure(block)), outputs=3))
     for name in ("squared", "outside", "plane"):
         assert_allclose(getattr(joined, name), getattr(whole, name), atol=1e-9)
     assert joined.plane.shape == (178, 2)

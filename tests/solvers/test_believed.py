@@ -27,10 +27,6 @@ def frame(W):
     return np.linalg.qr(W)[0]
 
 
-def equal_weights(samples):
-    return np.ones(samples.n_samples)
-
-
 def heavy_tails(n=300, d=6, c=3, seed=0):
     rng = np.random.default_rng(seed)
     y = np.arange(n) % c
@@ -64,14 +60,23 @@ def test_the_objective_is_the_one_that_is_written_down(monkeypatch):
     target, shrinkage = believed._target, believed._shrinkage
     monkeypatch.setattr(believed, "_target", lambda *a: seen.update(D=target(*a)) or seen["D"])
     monkeypatch.setattr(believed, "_shrinkage", lambda *a: seen.setdefault("share", shrinkage(*a)))
-    monkeypatch.setattr(believed, "_usual_distances", equal_weights)
     path = believed.solve(samples, 2, tol=0, max_iter=1).history
     X = X - X.mean(axis=0)
-    means = np.array([X[y == k].mean(axis=0) for k in range(3)])
-    R = X - means[y]
-    S = R.T @ R / len(X) + believed._TINY * (X**2).mean() * np.eye(6)
+
+    def moments(u):
+        means = np.array([np.average(X[y == k], axis=0, weights=u[y == k]) for k in range(3)])
+        R = X - means[y]
+        return means, (R * u[:, None]).T @ R / len(X) + believed._TINY * (u @ X**2).mean() / len(X) * np.eye(6)
+
+    def squares(means, Sigma):
+        return np.einsum("ij,ij->i", (X - means[y]) @ np.linalg.inv(Sigma), X - means[y])
+
+    means, S = moments(np.ones(len(X)))
+    first = squares(means, np.diag(np.diag(S)))
+    median = np.sort(first)[149]
+    means, S = moments(np.sqrt(median / (first + 1e-3 * median)))
     Sigma = (S + seen["share"] * seen["D"]) / (1 + seen["share"])
-    typical = np.sqrt(np.sort(np.einsum("ij,ij->i", R @ np.linalg.inv(Sigma), R))[149])
+    typical = np.sqrt(np.sort(squares(means, Sigma))[149])
     assert_allclose(seen["D"], np.diag(np.diag(S)), rtol=1e-9, atol=1e-12)
     found = objective(X, y, np.ones(len(y)), means, Sigma, seen["D"], seen["share"], typical)
     assert_allclose(path[0], found, rtol=1e-8)
@@ -82,9 +87,9 @@ def test_with_squared_lengths_and_no_shrinkage_it_is_lda(load, monkeypatch):
     X, y = load(return_X_y=True)
     X = X[:, X.std(axis=0) > 0.5]
     monkeypatch.setattr(believed, "_shrinkage", lambda *_: 0.0)
-    monkeypatch.setattr(believed, "_usual_distances", equal_weights)
+    monkeypatch.setattr(believed, "_SMOOTHING", 1e12)  # which makes all lengths alike, and sums of them quadratic
     m = y.max()
-    W = believed.solve(samples_of(X, y), m, max_iter=0).W  # the first step is then that of squared lengths
+    W = believed.solve(samples_of(X, y), m, max_iter=0).W
     lda = LinearDiscriminantAnalysis(solver="eigen").fit(X, y)
     assert principal_angles(frame(W), frame(lda.scalings_[:, :m])).max() < 1e-3
 

@@ -1,5 +1,6 @@
 """`LabelAudit`: one robust fit, and for every sample how probable it is that its label is wrong."""
 
+from dataclasses import astuple
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Self, cast
@@ -463,7 +464,7 @@ def _reason(audit: LabelAudit, noise: LabelNoise) -> str:
 def _distances(model: RobustLDA, X: Any) -> Distances:
     """How far all samples are from every class, block by block."""
     rule = cast(Measuring, model.rule_)
-    return Distances.joined([rule.measure(block.read()) for block in model.rule_blocks(X)])
+    return Distances(*model.rule_rows(X).collect(lambda block: astuple(rule.measure(block)), outputs=3))
 
 
 def _correlations(model: RobustLDA, X: Any, plane: Array) -> Array:
@@ -473,12 +474,12 @@ def _correlations(model: RobustLDA, X: Any, plane: Array) -> Array:
     plane = plane - plane.mean(axis=0)
     center = model.center_.astype(float)
 
-    def statistic(part: slice, block: Block) -> tuple[Array, Array, Array]:
-        ones = np.ones(part.stop - part.start)
-        sums = block.combine(np.column_stack([plane[part], ones])).astype(float)
+    def statistic(block: Block, plane: Array) -> tuple[Array, Array, Array]:
+        ones = np.ones(len(plane))
+        sums = block.combine(np.column_stack([plane, ones])).astype(float)
         return sums[:, :2], sums[:, 2], block.column_squares(ones, center)
 
-    products, sums, squares = rows.reduce(statistic)
+    products, sums, squares = rows.reduce(statistic, plane)
     spread = np.sqrt(np.maximum(squares / n - (sums / n - center) ** 2, 0))
     lengths = spread[:, None] * plane.std(axis=0) * n
     small = lengths <= 1e-9 * np.maximum(np.abs(center)[:, None] + spread[:, None], 1e-300) * plane.std(axis=0) * n

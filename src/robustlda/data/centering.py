@@ -2,17 +2,21 @@
 
 import numpy as np
 
-from robustlda.data.store import Rows
-from robustlda.linalg import Array, typical_square, weighted_median
+from robustlda.data.columns import Column, median, typical_square
+from robustlda.data.store import Block, Rows, Statistic
+from robustlda.linalg import Array
 
 _NEAR = 1e-3  # squared distance from the center of a class that is always near, in units of the typical one from all
 
 
 def mean(rows: Rows, weight: Array) -> Array:
     """Weighted mean of the rows, added up in double precision."""
-    one_class = np.zeros(len(weight), int)
-    (total,) = rows.reduce(lambda part, block: (block.class_sums(one_class[part], weight[part], 1)[0],))
+    (total,) = rows.reduce(_weighted_sum, weight)
     return (total / weight.sum()).astype(rows.store.dtype)
+
+
+def _weighted_sum(block: Block, weight: Array) -> Statistic:
+    return (block.class_sums(np.zeros(len(weight), int), weight, 1)[0],)
 
 
 def geometric_median(rows: Rows, weight: Array, *, tol: float = 1e-8, max_iter: int = 500) -> Array:
@@ -24,7 +28,7 @@ def geometric_median(rows: Rows, weight: Array, *, tol: float = 1e-8, max_iter: 
     center = mean(rows, weight).astype(float)
     for _ in range(max_iter):
         distance = np.sqrt(squared_distances(rows, center))
-        typical = weighted_median(distance, weight)
+        typical = median(distance, weight)
         if typical == 0:
             break
         previous = center
@@ -36,7 +40,7 @@ def geometric_median(rows: Rows, weight: Array, *, tol: float = 1e-8, max_iter: 
 
 def squared_distances(rows: Rows, center: Array) -> Array:
     """‖x − center‖² for every row."""
-    return rows.collect(lambda part, block: (block.squares(center),))[0]
+    return rows.collect(lambda block: (block.squares(center),))[0]
 
 
 def leverage_weights(rows: Rows, labels: Array, weight: Array, n_classes: int) -> Array:
@@ -45,23 +49,27 @@ def leverage_weights(rows: Rows, labels: Array, weight: Array, n_classes: int) -
     ℓ1,2-norms bound what a residual counts, not how far a single row can turn the projection towards itself. Class
     means and what is far from them are found in turns, as one far row moves the mean of its class.
     """
-    factor = np.ones(len(labels))
+    factor: Column | float = 1.0
     for _ in range(4):
         squared, from_all = _squared_distances(rows, labels, weight * factor, n_classes)
         # Where most of a class is a single point, any other row would be infinitely far: a part of the spread of all
         # rows is near in any case.
-        limit = 9 * max(weighted_median(squared, weight), _NEAR * typical_square(from_all, weight))
+        limit = 9 * max(median(squared, weight), _NEAR * typical_square(from_all, weight))
         factor = (limit / np.maximum(squared, limit)) ** 2
     return factor
 
 
 def _squared_distances(rows: Rows, labels: Array, weight: Array, n_classes: int) -> tuple[Array, Array]:
     """From the mean of the row's class, and from the mean of all."""
-    (sums,) = rows.reduce(lambda part, block: (block.class_sums(labels[part], weight[part], n_classes),))
-    totals = np.bincount(labels, weight, n_classes)[:, None]
+    sums, totals = rows.reduce(
+        lambda block, labels, w: (block.class_sums(labels, w, n_classes), np.bincount(labels, w, n_classes)),
+        labels,
+        weight,
+    )
+    totals = totals[:, None]
     means, center = sums / totals, sums.sum(axis=0) / totals.sum()
     of_class, of_all = rows.collect(
-        lambda part, block: (block.class_squares(labels[part], means), block.squares(center))
+        lambda block, labels: (block.class_squares(labels, means), block.squares(center)), labels, outputs=2
     )
     return of_class, of_all
 

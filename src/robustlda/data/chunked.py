@@ -1,10 +1,18 @@
-"""Rows that are not in memory and come when asked."""
+"""Rows that are not in memory and come when asked: mapped into it, or read part by part as often as needed.
 
+`Blocks` is for whoever can read rows in parts, again and again, and has no cluster: everything is computed here, one
+part after the other. Dask does the same with many workers (`dask_parts`).
+"""
+
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
+from robustlda.data.columns import Column, Recipe
 from robustlda.data.dense import DenseBlock, DenseStore
+from robustlda.data.journal import Journal
+from robustlda.data.store import pairwise
 from robustlda.linalg import Array
 
 
@@ -31,3 +39,70 @@ class MappedStore:
 
     def take(self, index: Array) -> DenseStore:
         return DenseStore(np.array(self._X[index], self._dtype))
+
+
+class LocalParts:
+    """Parts that are computed in this process, in their order."""
+
+    def __init__(self, sizes: list[int], journal: Journal | None = None) -> None:
+        self.sizes, self.journal = sizes, journal or Journal()
+
+    def map(self, function: Callable[..., Any], *columns: Column) -> list[Any]:
+        return list(self._each(function, columns))
+
+    def fold(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *columns: Column) -> Any:
+        return self.journal.recalled(lambda: pairwise(self._each(function, columns), combine))
+
+    def _each(self, function: Callable[..., Any], columns: tuple[Column, ...]) -> Iterator[Any]:
+        recipe = Recipe(function, columns)
+        for values in zip(*recipe.slots, strict=True):
+            yield recipe(*values)
+
+    def given_back(self, column: Column) -> Array:
+        return np.concatenate(self.map(_itself, column))
+
+
+def _itself(values: Any) -> Any:
+    return values
+
+
+class Blocks:
+    """Rows with their labels that are read in parts, as often as they are asked for.
+
+    Parameters
+    ----------
+    source : callable or iterable
+        What can be iterated over again and again, or returns a new iterator when it is called. It yields pairs of rows
+        and labels, or triples with weights: an array, a DataFrame or a sparse matrix of some rows, then one label and
+        one number for each. Always the same ones, in the same order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustlda import RobustLDA
+    >>> from robustlda.data import Blocks
+    >>> def source():
+    ...     for seed in range(3):
+    ...         X = np.random.default_rng(seed).normal(size=(100, 4))
+    ...         yield X, X[:, 0] > 0
+    >>> RobustLDA().fit_blocks(source).components_.shape
+    (1, 4)
+    """
+
+    def __init__(self, source: Callable[[], Iterable[Any]] | Iterable[Any]) -> None:
+        if isinstance(source, Iterator):
+            raise TypeError(
+                f"{type(source).__name__} can be read only once, and several passes are needed: give a function that "
+                "returns a new iterator, or something that can be iterated over again, such as a list."
+            )
+        self._source = source
+
+    def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
+        for part in self._source() if callable(self._source) else self._source:
+            if not (isinstance(part, tuple) and len(part) in (2, 3)):
+                raise TypeError(
+                    f"A source yields (rows, labels) or (rows, labels, weights), not {type(part).__name__}."
+                )
+            rows, labels, weights = part if len(part) == 3 else (*part, None)
+            if rows.shape[0]:
+                yield rows, labels, weights

@@ -9,14 +9,17 @@ The digits in between are as good as random, and serve where only some of the sa
 """
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
+from robustlda.data import columns
 from robustlda.data.centered import CenteredBlock
 from robustlda.data.samples import Samples
 from robustlda.data.store import Statistic
 from robustlda.data.weights import Weights
-from robustlda.linalg import Array, typical_square, weighted_median
+from robustlda.linalg import Array
 
 _SAME = 1e-8  # in units of the spread of a coordinate: farther apart than any rounding error, nearer than any two rows
 _SHUFFLE = 1e3  # the digits of a coordinate behind this one make the order
@@ -34,22 +37,130 @@ class Distinct:
         return len(self.first)
 
 
+@dataclass(frozen=True)
+class Sample:
+    """Some of many samples, with the weights with which they stand for all of them.
+
+    `n_distinct` is about how many distinct samples there are, exactly where they are few. `place` says of every sample
+    of all which one here it is, or is a copy of; −1 if none.
+    """
+
+    index: Array
+    weights: Weights
+    n_distinct: int
+    place: Any
+
+
+_KEY = [("label", np.int64), ("one", np.float64), ("two", np.float64)]
+_ENTRY = [("key", _KEY), ("order", np.float64), ("row", np.int64), ("weight", np.float64)]
+
+
 def find(samples: Samples) -> Distinct:
     """Samples with the same features and the same label, taken together."""
-    T = samples.project_features(_directions(samples)).astype(float)
-    T = np.column_stack([_standardized(column, samples.weight) for column in T.T])
-    keys = np.empty(samples.n_samples, [("label", np.int64), ("one", np.float64), ("two", np.float64)])
+    one, two = _coordinates(samples)
+    _, first, group = np.unique(_keys(samples.labels, one, two), return_index=True, return_inverse=True)
+    return Distinct(first, group, _order(one[first]))
+
+
+def sample(samples: Samples, most: int, least: int) -> Sample:
+    """At most about `most` distinct samples, in their random order.
+
+    Every class keeps its share, and a small one `least` samples, or all. The first `most` of each class, in that order,
+    are found part by part, so that it does not matter how many there are and how they are divided. How many there are
+    is known where they are fewer, and else by how far the order got.
+    """
+    c, one, two = samples.n_classes, *_coordinates(samples)
+    first = columns.fold(
+        lambda labels, one, two, weight, rows: _first_entries(labels, one, two, weight, rows, most),
+        lambda left, right: _merged(np.concatenate([left, right]), most),
+        samples.labels,
+        one,
+        two,
+        samples.weights.given,
+        columns.positions(samples.labels),
+    )
+    labels = first["key"]["label"]
+    counts = np.array([_how_many(first["order"][labels == k], most) for k in range(c)])
+    quota = np.minimum(counts, np.maximum(least, counts * most // counts.sum()))
+    entries = first[_rank_in_class(labels, first["order"]) < quota[labels]]
+    entries = entries[np.argsort(entries["row"])]
+    index, labels = entries["row"], entries["key"]["label"]
+    given = columns.class_totals(samples.labels, samples.weights.given, c)
+    # One of those that are left stands for several, and takes them all along when it is left out.
+    scale = (given / np.bincount(labels, entries["weight"], c))[labels]
+    weights = Weights(entries["weight"] * scale, samples.weights.trust[index], samples.weights.one[index] * scale)
+    known = np.argsort(entries["key"])
+    place = columns.apply(partial(_places, entries["key"][known], known), samples.labels, one, two)
+    return Sample(index, weights, int(counts.sum()), place)
+
+
+def everything(samples: Samples) -> Sample:
+    """All samples, as one would take some of them."""
+    index = np.arange(samples.n_samples)
+    given = samples.weights
+    weights = Weights(given.given[index], given.trust[index], given.one[index])
+    return Sample(index, weights, samples.n_samples, columns.positions(samples.labels))
+
+
+def at_most(samples: Samples, most: int, least: int) -> Samples:
+    """The samples in memory, or a sample of them where they are more."""
+    few = samples.n_samples <= most
+    if few and isinstance(samples.labels, np.ndarray):
+        return samples
+    some = everything(samples) if few else sample(samples, most, least)
+    return samples.take(some.index, some.weights)
+
+
+def _first_entries(labels: Array, one: Array, two: Array, weight: Array, rows: Array, most: int) -> Array:
+    entries = np.empty(len(labels), _ENTRY)
+    entries["key"], entries["order"] = _keys(labels, one, two), _order(one)
+    entries["row"], entries["weight"] = rows, weight
+    return _merged(entries, most)
+
+
+def _merged(entries: Array, most: int) -> Array:
+    """Copies taken together, and the first `most` of every class."""
+    _, first, group = np.unique(entries["key"], return_index=True, return_inverse=True)
+    merged = entries[first]
+    merged["weight"] = np.bincount(group, entries["weight"])
+    return merged[_rank_in_class(merged["key"]["label"], merged["order"]) < most]
+
+
+def _how_many(order: Array, most: int) -> int:
+    """Of numbers spread evenly between 0 and 1, how many there are, if these are the `most` smallest."""
+    return len(order) if len(order) < most else max(most, round((most - 1) / order.max()))
+
+
+def _places(keys: Array, places: Array, labels: Array, one: Array, two: Array) -> Array:
+    """Where every sample is among some keys in ascending order, by their `places`; −1 if it is not."""
+    asked = _keys(labels, one, two)
+    at = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
+    return np.where(keys[at] == asked, places[at], -1)
+
+
+def _coordinates(samples: Samples) -> tuple[Any, Any]:
+    """Two coordinates of every sample, each about its median and in units of what is usual."""
+    directions = samples.feature_columns(_directions(samples))
+    one, two = samples.collect(lambda block: tuple(block.times(directions).astype(float).T), outputs=2)
+    return _standardized(one, samples.weight), _standardized(two, samples.weight)
+
+
+def _keys(labels: Array, one: Array, two: Array) -> Array:
+    """The same for copies, different for others."""
+    keys = np.empty(len(labels), _KEY)
     # Rounded to multiples of a number, with a random offset, as rows of whole numbers may lie on such multiples.
-    keys["one"], keys["two"] = np.rint(T.T / _SAME + 0.4142)
-    keys["label"] = samples.labels
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    return Distinct(first, group, (_SHUFFLE * T[first, 0]) % 1.0)
+    keys["label"], keys["one"], keys["two"] = labels, np.rint(one / _SAME + 0.4142), np.rint(two / _SAME + 0.4142)
+    return keys
 
 
-def _standardized(coordinate: Array, weight: Array) -> Array:
+def _order(coordinate: Array) -> Array:
+    return np.asarray((_SHUFFLE * coordinate) % 1.0)
+
+
+def _standardized(coordinate: Any, weight: Any) -> Any:
     """About the median, in units of what is usual, neither of which one far sample moves."""
-    coordinate = coordinate - weighted_median(coordinate, weight)
-    return coordinate / np.sqrt(typical_square(coordinate**2, weight))
+    coordinate = coordinate - columns.median(coordinate, weight)
+    return coordinate / np.sqrt(columns.typical_square(coordinate**2, weight))
 
 
 def _directions(samples: Samples) -> Array:
@@ -67,33 +178,17 @@ def _column_squares(samples: Samples) -> Array:
         # Coordinates of the row space: their squares by way of its basis, a block of features at a time.
         return _squares_by_basis(samples)
 
-    def statistic(rows: slice, block: CenteredBlock) -> Statistic:
-        return (block.column_squares(samples.weight[rows]),)
+    return np.asarray(samples.reduce(_weighted_squares, samples.weight)[0])
 
-    return np.asarray(samples.reduce(statistic)[0])
+
+def _weighted_squares(block: CenteredBlock, weight: Array) -> Statistic:
+    return (block.column_squares(weight),)
 
 
 def _squares_by_basis(samples: Samples) -> Array:
     basis, scatter = samples.space.basis, samples.total_scatter
     assert basis is not None
     return np.maximum(np.einsum("ij,ij->i", basis @ scatter, basis), 0)
-
-
-def subset(samples: Samples, distinct: Distinct, most: int, least: int) -> tuple[Array, Weights]:
-    """At most about `most` distinct samples, in their random order, and the weights with which they stand for all.
-
-    Every class keeps its share, and a small one `least` samples, or all.
-    """
-    c, labels = samples.n_classes, samples.labels[distinct.first]
-    given = np.bincount(distinct.group, samples.weights.given)
-    counts = np.bincount(labels, minlength=c)
-    quota = np.minimum(counts, np.maximum(least, counts * most // len(distinct)))
-    taken = _rank_in_class(labels, distinct.order) < quota[labels]
-    index, labels_taken = distinct.first[taken], labels[taken]
-    lost = np.bincount(labels, given, c) / np.bincount(labels_taken, given[taken], c)
-    # One of those that are left stands for several, and takes them all along when it is left out.
-    scale = lost[labels_taken]
-    return index, Weights(given[taken] * scale, samples.weights.trust[index], samples.weights.one[index] * scale)
 
 
 def _rank_in_class(labels: Array, order: Array) -> Array:

@@ -5,8 +5,8 @@ the rows are stored is the store's business, how the center is taken off a block
 must be exact, else as a term of rank one in every product.
 """
 
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,11 @@ from scipy.sparse.linalg import LinearOperator
 
 from robustlda.data import space as spaces
 from robustlda.data.centered import CenteredBlock
+from robustlda.data.columns import Column, some_of_each_class
 from robustlda.data.dense import DenseStore
+from robustlda.data.parted import PartedStore, densified
 from robustlda.data.space import UnreducedSpace, WorkingSpace
-from robustlda.data.store import Block, BlockReader, Statistic, Store, row_slices
+from robustlda.data.store import Block, BlockReader, Statistic, Store
 from robustlda.data.weights import Weights
 from robustlda.linalg import Array
 from robustlda.plan import Plan
@@ -49,7 +51,7 @@ class Samples(BlockReader[CenteredBlock]):
         self._center = np.zeros(store.shape[1], store.dtype) if center is None else center
         self._late = False
         if squared_norms is None:
-            (squared_norms,) = self.collect(lambda rows, block: (block.squares(),))
+            (squared_norms,) = self.collect(_squared_norms)
         self.squared_norms = squared_norms
         self._late = self._centers_late()
 
@@ -76,12 +78,16 @@ class Samples(BlockReader[CenteredBlock]):
     # Passes over the rows
 
     @property
-    def _step(self) -> int:
+    def step(self) -> int:
         return self.n_samples if self.store.sparse else self.plan.block_rows(self.store.shape[1])
 
     @property
+    def view(self) -> Callable[[Block], CenteredBlock]:
+        return partial(CenteredBlock.late if self._late else CenteredBlock, center=self._center)
+
+    @property
     def _one_block(self) -> bool:
-        return self._step >= self.n_samples
+        return self.step >= self.n_samples
 
     @cached_property
     def _whole(self) -> CenteredBlock:
@@ -92,8 +98,7 @@ class Samples(BlockReader[CenteredBlock]):
         if self._one_block and self.store.in_memory:
             yield slice(0, self.n_samples), self._whole
             return
-        for rows in row_slices(self.n_samples, self._step):
-            yield rows, self._about_center(self.store.block(rows))
+        yield from super().blocks()
 
     def into_rows(self, V: Array) -> Array:
         """Columns of the working space in the coordinates of the stored rows."""
@@ -107,25 +112,17 @@ class Samples(BlockReader[CenteredBlock]):
 
     def lengths(self, W: Array, M: Array) -> tuple[Array, Array]:
         """‖Wᵀ(x_j − M_{y_j})‖² and ‖x_j − WWᵀx_j‖² for every sample."""
-        V, projected = self.into_rows(W), M @ W
-        within, residual = self.collect(lambda rows, block: self.block_lengths(rows, block, V, projected))
+        measure = partial(block_lengths, V=self.into_rows(W), projected=M @ W)
+        within, residual = self.collect(measure, self.labels, self.squared_norms, outputs=2)
         return within, residual
 
-    def block_lengths(self, rows: slice, block: CenteredBlock, V: Array, projected: Array) -> tuple[Array, Array]:
-        """The same for one block, with W and MW in the coordinates of the stored rows."""
-        Z = block.times(V)
-        captured = _squared_lengths(Z)
-        near = projected.astype(Z.dtype, copy=False)
-        labels = self.labels[rows]
-        Z -= near[labels] if Z.flags.c_contiguous else near.T[:, labels].T
-        # The difference loses at most a rounding error of ‖x‖², far below the smoothing of every loss.
-        return _squared_lengths(Z), np.maximum(self.squared_norms[rows] - captured, 0)
-
-    def class_sums(self, w: Array) -> tuple[Array, Array]:
+    def class_sums(self, w: Column) -> tuple[Array, Array]:
         """Σ w_j and Σ w_j x_j over each class."""
         c = self.n_classes
-        (sums,) = self.reduce(lambda rows, block: (block.class_sums(self.labels[rows], w[rows], c),))
-        return np.bincount(self.labels, w, c), self.from_rows(sums.T).T
+        sums, totals = self.reduce(
+            lambda block, labels, w: (block.class_sums(labels, w, c), np.bincount(labels, w, c)), self.labels, w
+        )
+        return totals, self.from_rows(sums.T).T
 
     @cached_property
     def total_scatter(self) -> Array:
@@ -134,7 +131,7 @@ class Samples(BlockReader[CenteredBlock]):
 
     def gram(self, s: Array, *, single: bool = False) -> Array:
         """Σ s_j x_j x_jᵀ; s may have either sign. In `single` precision where that is faster."""
-        (total,) = self.reduce(lambda rows, block: (block.gram(s[rows], single=single),))
+        (total,) = self.reduce(lambda block, s: (block.gram(s, single=single),), s)
         return self.gram_from_rows(total)
 
     def gram_from_rows(self, G: Array) -> Array:
@@ -148,37 +145,68 @@ class Samples(BlockReader[CenteredBlock]):
         """Σ w_j and Σ w_j x_j over each class, and Σ s_j x_j x_jᵀ, in one pass."""
         c = self.n_classes
 
-        def statistic(rows: slice, block: CenteredBlock) -> Statistic:
-            return block.class_sums(self.labels[rows], w[rows], c), block.gram(s[rows], single=single)
+        def statistic(block: CenteredBlock, labels: Array, w: Array, s: Array) -> Statistic:
+            return np.bincount(labels, w, c), block.class_sums(labels, w, c), block.gram(s, single=single)
 
-        sums, total = self.reduce(statistic)
-        return np.bincount(self.labels, w, c), self.from_rows(sums.T).T, self.gram_from_rows(total)
+        totals, sums, total = self.reduce(statistic, self.labels, w, s)
+        return totals, self.from_rows(sums.T).T, self.gram_from_rows(total)
+
+    def reweighted_moments(
+        self, W: Array, M: Array, factor: Callable[[Array], tuple[Array, Array]]
+    ) -> tuple[float, Array, Array, Array]:
+        """Σ ω_j v_j, and the moments with weights ω_j u_j, in one pass.
+
+        `factor` makes v and u of the squared lengths ‖Wᵀ(x_j − M_{y_j})‖².
+        """
+        c, V, projected = self.n_classes, self.into_rows(W), M @ W
+
+        def statistic(block: CenteredBlock, labels: Array, weight: Array) -> Statistic:
+            v, u = factor(_within_lengths(block.times(V), labels, projected))
+            w = weight * u
+            return float(weight @ v), np.bincount(labels, w, c), block.class_sums(labels, w, c), block.gram(w)
+
+        fit, totals, sums, total = self.reduce(statistic, self.labels, self.weight)
+        return fit, totals, self.from_rows(sums.T).T, self.gram_from_rows(total)
 
     def apply(self, s: Array, V: Array) -> Array:
         """(Σ s_j x_j x_jᵀ)V, without forming the matrix."""
         columns = self.into_rows(V)
 
-        def statistic(rows: slice, block: CenteredBlock) -> Statistic:
+        def statistic(block: CenteredBlock, s: Array) -> Statistic:
             Z = block.times(columns)
-            Z *= s[rows, None].astype(Z.dtype)
+            Z *= s[:, None].astype(Z.dtype)
             return (block.combine(Z),)
 
-        return self.from_rows(self.reduce(statistic)[0])
+        return self.from_rows(self.reduce(statistic, s)[0])
+
+    def factor(self, scale: Array) -> Array:
+        """R of a QR factorization of the stored rows about their center, columns divided by `scale`."""
+
+        def of_blocks(blocks: Iterator[tuple[slice, CenteredBlock]]) -> Array:
+            return spaces.triangle((block.rows() for _, block in blocks), scale)
+
+        if isinstance(self.store, PartedStore):
+            return np.asarray(self.store.fold(self.view, self.step, of_blocks, spaces.stacked_triangles))
+        return of_blocks(self.blocks())
 
     def project(self, V: Array) -> Array:
         """Coordinates Vᵀx_j of every sample, one row each."""
         columns = self.into_rows(V)
-        return self.collect(lambda rows, block: (block.times(columns),))[0]
+        return self.collect(lambda block: (block.times(columns),))[0]
 
     def combine(self, Z: Array) -> Array:
         """Σ_j x_j z_jᵀ: combinations of the samples, one for every column of Z."""
-        return self.from_rows(self.reduce(lambda rows, block: (block.combine(Z[rows]),))[0])
+        return self.from_rows(self.reduce(lambda block, Z: (block.combine(Z),), Z)[0])
 
     def project_features(self, F: Array) -> Array:
         """Fᵀx̃_j for columns F in feature space, whether or not they lie in the span of the samples."""
+        columns = self.feature_columns(F)
+        return self.collect(lambda block: (block.times(columns),))[0]
+
+    def feature_columns(self, F: Array) -> Array:
+        """Columns in feature space, as stored rows know them."""
         # Rows that are coordinates of their own span see F through it; others are in feature space.
-        columns = F if self.store.shape[1] == self.space.n_features else self.space.lower(F)
-        return self.collect(lambda rows, block: (block.times(columns),))[0]
+        return F if self.store.shape[1] == self.space.n_features else self.space.lower(F)
 
     # Samples themselves, for what compares them with each other
 
@@ -188,16 +216,17 @@ class Samples(BlockReader[CenteredBlock]):
         return R if self._frame is None else R @ self._frame
 
     def _some(self, index: Array | slice) -> CenteredBlock:
-        chosen = np.arange(self.n_samples)[index]
-        return self._about_center(self.store.take(chosen).block(slice(0, len(chosen))))
+        chosen = np.arange(*index.indices(self.n_samples)) if isinstance(index, slice) else np.asarray(index)
+        return self.view(self.store.take(chosen).block(slice(0, len(chosen))))
 
-    def _about_center(self, block: Block) -> CenteredBlock:
-        return CenteredBlock.late(block, self._center) if self._late else CenteredBlock(block, self._center)
+    def some_of_each_class(self, n: int) -> Array:
+        """About n samples of every class, or all of a small one: every so many in the order of the rows."""
+        return some_of_each_class(self.labels, self.n_classes, n)
 
     def inner_products(self, rows: slice) -> Array:
         """x_iᵀx_j of some samples i with all samples j."""
         some = self._some(rows)
-        return self.collect(lambda part, block: (block.inner(some),))[0].T
+        return self.collect(lambda block: (block.inner(some),))[0].T
 
     def shifted_rows(self) -> Any:
         """All samples but for a shift that they share, sparse where they are: enough where only differences count."""
@@ -225,17 +254,29 @@ class Samples(BlockReader[CenteredBlock]):
             squared_norms=squared_norms,
         )
 
+    def restricted_to(self, V: Array) -> "Samples":
+        """Samples seen in the subspace of the columns of V, in double precision."""
+        if isinstance(self.store, PartedStore):
+            columns = self.into_rows(V)
+            return self._restricted(
+                self.store.seen(self.view, self.step, lambda block: block.times(columns), V.shape[1])
+            )
+        return self.restrict(self.project(V).astype(float))
+
     def restrict(self, coordinates: Array) -> "Samples":
         """Samples seen in a subspace: their coordinates in it are few, their lengths those they really have.
 
         The objective on frames inside the subspace is exactly that of the whole space, at the price of the subspace.
         """
+        return self._restricted(DenseStore(coordinates))
+
+    def _restricted(self, store: Store) -> "Samples":
         return Samples(
-            DenseStore(coordinates),
+            store,
             self.labels,
             self.weights,
             self.n_classes,
-            space=WorkingSpace(coordinates.shape[1]),
+            space=WorkingSpace(store.shape[1]),
             plan=self.plan,
             squared_norms=self.squared_norms,
         )
@@ -248,11 +289,11 @@ def as_samples(
     plan = plan or Plan()
     n, d = store.shape
     if store.sparse and plan.densifies(n, d):
-        store = DenseStore(store.block(slice(0, n)).rows())
+        store = densified(store)
     # What centering leaves of a constant feature: rounding error of this size, never to be taken for signal.
     noise = 16 * np.finfo(store.dtype).eps * np.sqrt(n) * np.abs(center)
     settings: dict[str, Any] = {"labels": labels, "weights": weights, "n_classes": n_classes, "plan": plan}
-    if d >= n and not store.sparse:
+    if d >= n and not store.sparse and not isinstance(store, PartedStore):
         everything = CenteredBlock(store.block(slice(0, n)), center)
         coordinates, directions = spaces.span_of_wide(everything.rows(), float(noise.max()))
         if n > plan.block_rows(coordinates.shape[1]):
@@ -271,18 +312,19 @@ def as_samples(
 
 
 def _span_of_tall(samples: Samples, noise: Array) -> Array | None:
-    (squares,) = samples.reduce(lambda rows, block: (block.column_squares(np.ones(rows.stop - rows.start)),))
+    (squares,) = samples.reduce(_column_squares, samples.labels)
     lengths, eps = np.sqrt(squares), float(np.finfo(samples.store.dtype).eps)
     if not (lengths <= noise).any() and spaces.well_conditioned(samples.total_scatter, eps):
         return None
-    blocks = (block.rows() for _, block in samples.blocks())
-    return spaces.span_of_tall(blocks, lengths, noise, 4 * samples.n_samples * eps)
+    scale = spaces.unit_lengths(lengths, noise)
+    R = samples.factor(scale)
+    return spaces.span_of_triangle(R, scale, 4 * samples.n_samples * eps)
 
 
 def _unreduced(samples: Samples) -> UnreducedSpace:
     """The feature space of many sparse features, which are too many to find their span at once."""
     n, d = samples.store.shape
-    (squares,) = samples.reduce(lambda rows, block: (block.column_squares(np.ones(rows.stop - rows.start)),))
+    (squares,) = samples.reduce(_column_squares, samples.labels)
     rows = LinearOperator(
         (n, d),
         matvec=lambda v: samples.project(v.reshape(-1, 1)).ravel(),
@@ -292,6 +334,31 @@ def _unreduced(samples: Samples) -> UnreducedSpace:
     affordable = d <= min(samples.plan.factor_features, n)
     varying = int((squares > 1e-20 * squares.max()).sum())
     return UnreducedSpace(d, min(varying, n - 1), rows, (lambda: samples.gram(np.ones(n))) if affordable else None)
+
+
+def _squared_norms(block: CenteredBlock) -> tuple[Array]:
+    return (block.squares(),)
+
+
+def _column_squares(block: CenteredBlock, labels: Array) -> Statistic:
+    return (block.column_squares(np.ones(len(labels))),)
+
+
+def block_lengths(
+    block: CenteredBlock, labels: Array, squared_norms: Array, *, V: Array, projected: Array
+) -> tuple[Array, Array]:
+    """`Samples.lengths` of one block, with W and MW in the coordinates of the stored rows."""
+    Z = block.times(V)
+    captured = _squared_lengths(Z)
+    # The difference loses at most a rounding error of ‖x‖², far below the smoothing of every loss.
+    return _within_lengths(Z, labels, projected), np.maximum(squared_norms - captured, 0)
+
+
+def _within_lengths(Z: Array, labels: Array, projected: Array) -> Array:
+    """Squared distances of coordinates, which are overwritten, from those of the class."""
+    near = projected.astype(Z.dtype, copy=False)
+    Z -= near[labels] if Z.flags.c_contiguous else near.T[:, labels].T
+    return _squared_lengths(Z)
 
 
 def _squared_lengths(Z: Array) -> Array:

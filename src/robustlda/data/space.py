@@ -75,24 +75,38 @@ def span_of_wide(X: Array, noise: float) -> tuple[Array, Array]:
     return Vt[keep].T * S[keep], Q @ U[:, keep]
 
 
-def span_of_tall(blocks: Iterable[Array], lengths: Array, noise: Array, eps: float) -> Array | None:
+def triangle(rows: Iterable[Array], scale: Array) -> Array:
+    """R of a QR factorization of rows with columns divided by `scale`, a block at a time."""
+    R = np.zeros((0, len(scale)))
+    for B in rows:
+        R = stacked_triangles(R, B / scale)
+    return R
+
+
+def stacked_triangles(R: Array, below: Array) -> Array:
+    """R of the rows of both."""
+    (R,) = qr(np.vstack([R, below]), mode="r", check_finite=False)
+    return np.asarray(R[: R.shape[1]])
+
+
+def unit_lengths(lengths: Array, noise: Array) -> Array:
+    """What columns are divided by; what does not vary vanishes."""
+    return np.where(lengths <= noise, np.inf, lengths)
+
+
+def span_of_triangle(R: Array, scale: Array, eps: float) -> Array | None:
     """Orthonormal basis of the span of centered rows whose Gram matrix leaves doubts, or None if that is everything.
 
     Columns are brought to unit length, so that a feature in small units is not mistaken for rounding error. One far
     sample may drown the others in a Gram matrix, so the triangular factor decides, which keeps twice the digits.
     """
-    constant = lengths <= noise
-    scale = np.where(constant, np.inf, lengths)
-    d = len(lengths)
-    R = np.zeros((0, d))
-    for B in blocks:
-        (R,) = qr(np.vstack([R, B / scale]), mode="r", check_finite=False)
-        R = R[:d]
     _, S, Vt = svd(R, check_finite=False)
+    S = np.append(S, np.zeros(len(scale) - len(S)))  # fewer rows than columns
     null = S <= S[0] * eps
     if not null.any():
         return None
     # What X maps to zero is the null space of R with the scaling undone; the row space is its complement.
+    constant = np.isinf(scale)
     complete, _ = qr(np.where(constant[:, None], Vt[null].T, Vt[null].T / scale[:, None]))
     return complete[:, null.sum() :]
 

@@ -11,10 +11,10 @@ else.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import issparse, vstack
 
 from robustlda.linalg import Array
 
@@ -110,6 +110,28 @@ class Store(Protocol):
         ...
 
 
+@runtime_checkable
+class Elsewhere(Protocol):
+    """What a store has besides, if its rows are somewhere else and statistics of them are computed there."""
+
+    def reduce(
+        self, view: Callable[[Block], Any], step: int, statistic: Callable[..., Any], columns: tuple[Any, ...]
+    ) -> Any: ...
+
+    def collect(
+        self,
+        view: Callable[[Block], Any],
+        step: int,
+        function: Callable[..., Any],
+        columns: tuple[Any, ...],
+        outputs: int,
+    ) -> Any: ...
+
+    def lazily(
+        self, view: Callable[[Block], Any], step: int, function: Callable[..., Any], columns: tuple[Any, ...]
+    ) -> Any: ...
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of data: how it is recognized, and the store that reads it.
@@ -177,6 +199,11 @@ def is_sparse(X: Any) -> bool:
     return issparse(X) or (_is_store(X) and bool(X.sparse))
 
 
+def stacked(parts: list[Any]) -> Any:
+    """Arrays or sparse matrices of rows below each other."""
+    return vstack(parts, format="csr") if issparse(parts[0]) else np.concatenate(parts)
+
+
 def row_slices(n: int, step: int) -> Iterator[slice]:
     """Consecutive blocks of at most `step` rows."""
     for start in range(0, n, max(1, step)):
@@ -187,47 +214,76 @@ Statistic = tuple[Any, ...]
 """Arrays and numbers."""
 
 
-def pairwise_sum(parts: Iterable[Statistic]) -> Statistic:
-    """The parts added up member by member, neighbors first, then pairs of neighbors, and so on.
+def pairwise(parts: Iterable[Any], combine: Callable[[Any, Any], Any]) -> Any:
+    """The parts combined, neighbors first, then pairs of neighbors, and so on.
 
-    The order is that of a tree over the blocks, so several workers can add up its branches; rounding errors grow with
-    its depth only. At most one partial sum for each level of the tree is kept.
+    The order is that of a tree over the parts, so several workers can work on its branches; rounding errors grow with
+    its depth only. At most one partial result for each level of the tree is kept.
     """
-    levels: list[Statistic | None] = []
+    levels: list[Any] = []
     for part in parts:
-        carry: Statistic = part
+        carry = part
         for depth, waiting in enumerate(levels):
-            if waiting is None:
+            if waiting is _NOTHING:
                 levels[depth] = carry
                 break
-            carry, levels[depth] = _add(waiting, carry), None
+            carry, levels[depth] = combine(waiting, carry), _NOTHING
         else:
             levels.append(carry)
-    waiting_parts = [level for level in levels if level is not None]
+    waiting_parts = [level for level in levels if level is not _NOTHING]
     total = waiting_parts[0]
     for earlier in waiting_parts[1:]:
-        total = _add(earlier, total)
+        total = combine(earlier, total)
     return total
 
 
-class BlockReader(Generic[B]):
-    """Something that is read block by block: a subclass says how many rows there are, and what its blocks are."""
+_NOTHING = object()
 
+
+def pairwise_sum(parts: Iterable[Statistic]) -> Statistic:
+    """The parts added up member by member, in pairwise order."""
+    return cast(Statistic, pairwise(parts, _add))
+
+
+class BlockReader(Generic[B]):
+    """Something that is read block by block: a subclass says what its blocks are, and how they are seen.
+
+    A statistic is a function of a block and of what columns hold for its rows. It must not hold on to anything large,
+    as it may be sent to where the rows are.
+    """
+
+    store: Store
     n_samples: int
+
+    @property
+    def view(self) -> Callable[[Block], B]:
+        """How a stored block is seen."""
+        raise NotImplementedError
+
+    @property
+    def step(self) -> int:
+        """Rows in a block."""
+        raise NotImplementedError
 
     def blocks(self) -> Iterator[tuple[slice, B]]:
         """Consecutive rows: which ones, and the block."""
-        raise NotImplementedError
+        view = self.view
+        for rows in row_slices(self.n_samples, self.step):
+            yield rows, view(self.store.block(rows))
 
-    def reduce(self, statistic: Callable[[slice, B], Statistic]) -> Statistic:
+    def reduce(self, statistic: Callable[..., Statistic], *columns: Any) -> Statistic:
         """Sums of a statistic over blocks, in a fixed order."""
-        return pairwise_sum(statistic(rows, block) for rows, block in self.blocks())
+        if isinstance(self.store, Elsewhere):
+            return self.store.reduce(self.view, self.step, statistic, columns)
+        return pairwise_sum(statistic(block, *(column[rows] for column in columns)) for rows, block in self.blocks())
 
-    def collect(self, function: Callable[[slice, B], tuple[Array, ...]]) -> tuple[Array, ...]:
-        """Values for every row, in the order of the rows."""
+    def collect(self, function: Callable[..., tuple[Array, ...]], *columns: Any, outputs: int = 1) -> tuple[Any, ...]:
+        """Values for every row, in the order of the rows: as many columns as there are `outputs`."""
+        if isinstance(self.store, Elsewhere):
+            return self.store.collect(self.view, self.step, function, columns, outputs)
         values: tuple[Array, ...] = ()
         for rows, block in self.blocks():
-            parts = function(rows, block)
+            parts = function(block, *(column[rows] for column in columns))
             if rows == slice(0, self.n_samples):
                 return parts
             values = values or tuple(np.empty((self.n_samples, *part.shape[1:]), part.dtype) for part in parts)
@@ -235,16 +291,30 @@ class BlockReader(Generic[B]):
                 value[rows] = part
         return values
 
+    def lazily(self, function: Callable[..., tuple[Array]], *columns: Any) -> Any:
+        """The same column as `collect` would give; of rows somewhere else it is computed only where it is used."""
+        if isinstance(self.store, Elsewhere):
+            return self.store.lazily(self.view, self.step, function, columns)
+        return self.collect(function, *columns)[0]
+
 
 class Rows(BlockReader[Block]):
     """A store read `step` rows at a time."""
 
     def __init__(self, store: Store, step: int) -> None:
-        self.store, self.step, self.n_samples = store, step, store.shape[0]
+        self.store, self._step, self.n_samples = store, step, store.shape[0]
 
-    def blocks(self) -> Iterator[tuple[slice, Block]]:
-        for rows in row_slices(self.n_samples, self.step):
-            yield rows, self.store.block(rows)
+    @property
+    def view(self) -> Callable[[Block], Block]:
+        return _as_stored
+
+    @property
+    def step(self) -> int:
+        return self._step
+
+
+def _as_stored(block: Block) -> Block:
+    return block
 
 
 def _add(left: Statistic, right: Statistic) -> Statistic:

@@ -1,4 +1,4 @@
-"""A unit for every feature, taken from the feature itself, and rows measured in these units.
+"""A unit for every feature, taken from the feature itself.
 
 For deviations d_j of a feature from its median the unit is their mean, each counted by its own size,
 
@@ -10,45 +10,14 @@ Deviations count as ten times the usual one at most, so that one far sample chan
 median, or where most samples have the same value, jitter aside, one that a tenth or a hundredth of them exceed.
 """
 
-from typing import Any
-
 import numpy as np
 
-from robustlda.data.store import Block, Store
+from robustlda.data.store import Store
 from robustlda.linalg import Array, weighted_medians, weighted_quantiles
 from robustlda.plan import Plan
 
 _FAR = 10.0  # times the usual deviation, beyond which all are alike
 _JITTER = 1e-2  # of the deviation of others, which does not make a value another one
-
-
-class ScaledStore:
-    """Rows of another store, every feature times a factor."""
-
-    def __init__(self, store: Store, factors: Array) -> None:
-        self._store, self._factors = store, factors.astype(store.dtype)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self._store.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self._store.dtype
-
-    @property
-    def sparse(self) -> bool:
-        return self._store.sparse
-
-    @property
-    def in_memory(self) -> bool:
-        return self._store.in_memory
-
-    def block(self, rows: slice) -> Block:
-        return self._store.block(rows).scaled(self._factors)
-
-    def take(self, index: Array) -> "ScaledStore":
-        return ScaledStore(self._store.take(index), self._factors)
 
 
 def feature_units(store: Store, weight: Array, plan: Plan) -> Array:

@@ -1,10 +1,9 @@
 """What each sample counts, and for what."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-
-from robustlda.linalg import Array
 
 
 @dataclass(frozen=True)
@@ -16,20 +15,20 @@ class Weights:
     as much as any other.
     """
 
-    given: Array
-    trust: Array
-    one: Array
+    given: Any
+    trust: Any
+    one: Any
 
     @classmethod
-    def of(cls, given: Array, trust: Array | float = 1.0) -> "Weights":
+    def of(cls, given: Any, trust: Any = 1.0) -> "Weights":
         """Whole numbers count copies; other weights say how much a single sample matters."""
         counts = bool((given == np.rint(given)).all())
-        return cls(given, trust * np.ones(len(given)), np.minimum(given, 1) if counts else given)
+        return cls(given, trust + 0.0 * given, np.minimum(given, 1) if counts else given)
 
     @property
-    def trusted(self) -> Array:
+    def trusted(self) -> Any:
         return self.given * self.trust
 
     @property
-    def one_trusted(self) -> Array:
+    def one_trusted(self) -> Any:
         return self.one * self.trust

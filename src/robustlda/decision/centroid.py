@@ -22,7 +22,9 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.stats import chi2
 
+from robustlda.data import distinct
 from robustlda.data.centered import CenteredBlock
+from robustlda.data.columns import class_totals
 from robustlda.decision.rule import FittedDecision, Training
 from robustlda.linalg import Array, weighted_median, weighted_medians
 
@@ -54,10 +56,11 @@ class CentroidRule:
     def fit(cls, training: Training) -> FittedDecision:
         """The rule in the projection."""
         samples, axes = training.samples, training.projection
+        # A far sample says little about the shape of its class, and as much as any other about its share.
+        shares = class_totals(samples.labels, samples.weights.given, samples.n_classes) / samples.weights.given.sum()
+        samples = distinct.at_most(samples, samples.plan.ellipse_samples, samples.plan.min_class_samples)
         Z = samples.project_features(axes.T)
         ellipses = fit_ellipses(Z, samples.labels, samples.weight, samples.n_classes)
-        # A far sample says little about the shape of its class, and as much as any other about its share.
-        shares = np.bincount(samples.labels, samples.weights.given, samples.n_classes) / samples.weights.given.sum()
         return FittedDecision(cls(axes, ellipses, shares if training.priors is None else training.priors))
 
     def scores(self, rows: CenteredBlock) -> Array:

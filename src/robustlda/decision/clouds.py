@@ -33,7 +33,8 @@ from scipy.linalg.blas import dtrmm
 from scipy.special import softmax
 
 from robustlda.data import Weights
-from robustlda.linalg import Array, typical_square, weighted_medians
+from robustlda.data.columns import typical_square
+from robustlda.linalg import Array, weighted_medians
 
 _STEPS = 20
 _SETTLED = 1e-3  # mean change of a sample's beliefs at which more steps change no decision

@@ -24,13 +24,14 @@ other.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.special import softmax
 
 from robustlda.data import Samples, distinct
 from robustlda.data.centered import CenteredBlock
+from robustlda.data.columns import typical_square
 from robustlda.data.distinct import Distinct
 from robustlda.data.store import row_slices
 from robustlda.decision import clouds, discriminant, ridge
@@ -47,8 +48,8 @@ from robustlda.decision.label_noise import (
 )
 from robustlda.decision.matrix_free import MatrixFreeRegression
 from robustlda.decision.ridge import LeastSquares, Regression, ScoreRule, Similarities, Solution
-from robustlda.decision.rule import Checks, Distances, FittedDecision, Training, centered_blocks
-from robustlda.linalg import Array, typical_square, weighted_medians
+from robustlda.decision.rule import CenteredRows, Checks, Distances, FittedDecision, Training
+from robustlda.linalg import Array, weighted_medians
 from robustlda.solvers import starts
 
 CLOUDS = (
@@ -190,20 +191,24 @@ class Committee:
         The latter comes from rules that have not seen the sample.
         """
         samples, plan, checks = training.samples, training.samples.plan, training.checks
-        groups = distinct.find(samples)
-        axes = _axes(training, len(groups))
-        if samples.n_samples <= plan.max_samples:
+        few = samples.n_samples <= plan.max_samples
+        if few and isinstance(samples.labels, np.ndarray):
+            groups = distinct.find(samples)
+            axes = _axes(training, len(groups))
             rule, noise = _assemble(_Candidates(samples, checks, axes, groups), axes, training.priors)
             return FittedDecision(rule, noise.beliefs, noise)
-        index, weights = distinct.subset(samples, groups, plan.max_samples, plan.min_class_samples)
-        some = samples.take(index, weights)
-        candidates = _Candidates(some, checks.take(index), axes, distinct.find(some))
-        rule, noise = _assemble(candidates, axes, training.priors)
-        # Copies share what is believed of one of them, unless each has answers of its own.
-        own = groups.group if checks.answers is None else np.arange(samples.n_samples)
-        place = np.full(samples.n_samples, -1)
-        place[own[index]] = np.arange(len(index))
-        return FittedDecision(rule, _all_beliefs(rule, noise, training, place[own]), noise)
+        sample = (
+            distinct.everything(samples) if few else distinct.sample(samples, plan.max_samples, plan.min_class_samples)
+        )
+        some = samples.take(sample.index, sample.weights)
+        groups = distinct.find(some)
+        axes = _axes(training, len(groups) if few else sample.n_distinct)
+        rule, noise = _assemble(_Candidates(some, checks.take(sample.index), axes, groups), axes, training.priors)
+        place = sample.place
+        if checks.answers is not None:  # copies share what is believed of one of them, but not each other's answers
+            place = np.full(samples.n_samples, -1)
+            place[sample.index] = np.arange(len(sample.index))
+        return FittedDecision(rule, _all_beliefs(rule, noise, training, place), noise)
 
 
 def _axes(training: Training, n_distinct: int) -> Array:
@@ -215,19 +220,19 @@ def _axes(training: Training, n_distinct: int) -> Array:
     return samples.space.lift(starts.principal_axes(samples, m)).T.astype(training.center.dtype)
 
 
-def _all_beliefs(rule: Committee, noise: LabelNoise, training: Training, place: Array) -> Array:
+def _all_beliefs(rule: Committee, noise: LabelNoise, training: Training, place: Any) -> Any:
     """Beliefs about all samples: of those that were learned from as they are, of others from the rule itself."""
-    samples, checks = training.samples, training.checks
-    beliefs = np.empty((samples.n_samples, samples.n_classes))
-    likelihood = checks.likelihood(noise)
-    for block in centered_blocks(training.store, training.center, samples.plan):
-        p = rule.probabilities(block.read()) * likelihood[block.rows]
-        beliefs[block.rows] = p / p.sum(axis=1, keepdims=True)
-    learned = place >= 0
-    beliefs[learned] = noise.beliefs[place[learned]]
-    checked = checks.known >= 0
-    beliefs[checked] = np.eye(samples.n_classes)[checks.known[checked]]
-    return beliefs
+    checks, learned = training.checks, noise.beliefs
+    rows = CenteredRows(training.store, training.center, training.samples.plan)
+
+    def beliefs(block: CenteredBlock, likelihood: Array, place: Array, known: Array) -> tuple[Array]:
+        p = rule.probabilities(block) * likelihood
+        p /= p.sum(axis=1, keepdims=True)
+        p[place >= 0] = learned[place[place >= 0]]
+        p[known >= 0] = np.eye(p.shape[1])[known[known >= 0]]
+        return (p,)
+
+    return rows.lazily(beliefs, checks.likelihood(noise), place, checks.known)
 
 
 class _Candidates:

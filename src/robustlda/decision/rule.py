@@ -6,14 +6,17 @@ Coordinates of all samples in the projection are `training.samples.project_featu
 rows to predict `rows.times(components.T)`; `CentroidRule` shows both.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, Self, runtime_checkable
+from functools import partial
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from robustlda.data.centered import CenteredBlock
+from robustlda.data.columns import apply
 from robustlda.data.samples import Samples
-from robustlda.data.store import Store, row_slices
+from robustlda.data.store import Block, BlockReader, Store
 from robustlda.decision.answers import Answers
 from robustlda.decision.label_noise import LabelNoise
 from robustlda.linalg import Array
@@ -27,24 +30,32 @@ class Checks:
     Where several people were asked, there are `answers`, and the given label is the one they agree on.
     """
 
-    given: Array
-    known: Array
+    given: Any
+    known: Any
     answers: Answers | None = None
 
     @property
-    def believed(self) -> Array:
+    def believed(self) -> Any:
         """Labels to learn."""
-        return np.where(self.known >= 0, self.known, self.given)
+        return apply(_known_or_given, self.known, self.given)
 
     def take(self, index: Array) -> "Checks":
         answers = None if self.answers is None else self.answers.take(index)
         return Checks(self.given[index], self.known[index], answers)
 
-    def likelihood(self, noise: LabelNoise) -> Array:
+    def likelihood(self, noise: LabelNoise) -> Any:
         """Probability of what was given for every class that a sample may be of."""
         if self.answers is None or noise.annotators is None:
-            return np.asarray(noise.transition[:, self.given].T)
+            return apply(partial(_likelihood, noise.transition), self.given)
         return self.answers.under(noise.annotators)
+
+
+def _known_or_given(known: Array, given: Array) -> Array:
+    return np.where(known >= 0, known, given)
+
+
+def _likelihood(transition: Array, given: Array) -> Array:
+    return np.asarray(transition[:, given].T)
 
 
 @dataclass(frozen=True)
@@ -109,7 +120,7 @@ class FittedDecision:
     """A rule, and where it models wrong labels what it believes of each training sample (n × c) and of the labels."""
 
     rule: Rule
-    beliefs: Array | None = None
+    beliefs: Any = None
     label_noise: LabelNoise | None = None
 
 
@@ -121,25 +132,19 @@ class Distances:
     outside: Array
     plane: Array
 
-    @classmethod
-    def joined(cls, parts: list[Self]) -> Self:
-        return cls(*(np.concatenate([getattr(p, name) for p in parts]) for name in ("squared", "outside", "plane")))
 
+class CenteredRows(BlockReader[CenteredBlock]):
+    """Rows about a center, as a rule sees them: some thousands at a time."""
 
-def centered_blocks(store: Store, center: Array, plan: Plan) -> list["LazyBlock"]:
-    """Blocks of rows about a center, each of which is read when it is asked for."""
-    n, d = store.shape
-    step = plan.predict_rows if store.sparse else min(plan.predict_rows, plan.block_rows(d))
-    return [LazyBlock(store, center, rows) for rows in row_slices(n, step)]
+    def __init__(self, store: Store, center: Array, plan: Plan) -> None:
+        n, d = store.shape
+        self.store, self.n_samples, self._center = store, n, center
+        self._step = plan.predict_rows if store.sparse else min(plan.predict_rows, plan.block_rows(d))
 
+    @property
+    def view(self) -> Callable[[Block], CenteredBlock]:
+        return partial(CenteredBlock, center=self._center)
 
-@dataclass(frozen=True)
-class LazyBlock:
-    """Rows of a store that have not been read yet."""
-
-    store: Store
-    center: Array
-    rows: slice
-
-    def read(self) -> CenteredBlock:
-        return CenteredBlock(self.store.block(self.rows), self.center)
+    @property
+    def step(self) -> int:
+        return self._step

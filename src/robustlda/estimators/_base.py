@@ -3,7 +3,9 @@
 W is `components_.T`, here and everywhere: the columns of W in formulas are the rows of `components_` in code.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,11 +17,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from robustlda.data import Samples, Store, Weights, as_samples
 from robustlda.data.centering import CENTERS
+from robustlda.data.columns import given_back
 from robustlda.data.store import Rows
 from robustlda.decision import RULES, FittedDecision, Rule, Training
 from robustlda.decision.answers import Answers
 from robustlda.decision.label_noise import LabelNoise, most_probable
-from robustlda.decision.rule import Checks, LazyBlock, LinearRule, centered_blocks
+from robustlda.decision.rule import CenteredRows, Checks, LinearRule
 from robustlda.estimators import _validation as validation
 from robustlda.linalg import Array, fix_signs
 from robustlda.plan import Plan
@@ -53,9 +56,9 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
     def _solve(self, samples: Samples, n_components: int) -> SolverResult:
         raise NotImplementedError
 
-    def _trust(self, rows: Rows, labels: Array, weight: Array) -> Array:
+    def _trust(self, rows: Rows, labels: Any, weight: Any) -> Any:
         """What a sample may contribute to the projection, as a factor of its weight."""
-        return np.ones(len(labels))
+        return 1.0 + 0.0 * weight
 
     def _default_components(self, n_classes: int) -> int:
         return n_classes - 1
@@ -214,42 +217,43 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         check_is_fitted(self)
         rows = Rows(self.validated_store(X), self.plan.block_rows(self.n_features_in_))
         # The offset is taken after the product: one small vector instead of a centered copy of X.
-        offset = self.center_ @ self.components_.T
-        return rows.collect(lambda part, block: (block.times(self.components_.T) - offset,))[0]
+        W, offset = self.components_.T, self.center_ @ self.components_.T
+        return given_back(rows.lazily(lambda block: (block.times(W) - offset,)))
 
     def validated_store(self, X: Any) -> Store:
         """Rows that the fitted model can be asked about."""
         return validation.validated_store(self, X, self.plan)
 
-    def rule_blocks(self, X: Any) -> list[LazyBlock]:
-        """Rows as the decision rule knows them, block by block."""
-        return centered_blocks(self.validated_store(X), self.center_, self.plan)
+    def rule_rows(self, X: Any) -> CenteredRows:
+        """Rows as the decision rule knows them."""
+        return CenteredRows(self.validated_store(X), self.center_, self.plan)
 
-    def _scores(self, X: Any) -> Array:
+    def _of_scores(self, X: Any, function: Callable[[Array], Array]) -> Any:
+        """A function of the scores of every block of rows."""
         check_is_fitted(self)
-        return np.concatenate([self.rule_.scores(block.read()) for block in self.rule_blocks(X)])
+        rule = self.rule_
+        return given_back(self.rule_rows(X).lazily(lambda block: (function(rule.scores(block)),)))
 
     @available_if(_decides)
     def predict(self, X: Any) -> Array:
         """The most probable class of each sample."""
-        best = self._scores(X).argmax(axis=1)
-        return self.classes_[best]
+        classes = self.classes_
+        return self._of_scores(X, lambda scores: classes[scores.argmax(axis=1)])
 
     @available_if(_decides)
     def predict_proba(self, X: Any) -> Array:
         """Probability of every class, in the order of `classes_`."""
-        return softmax(self._scores(X), axis=1)
+        return self._of_scores(X, partial(softmax, axis=1))
 
     @available_if(_decides)
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of the probability of every class, in the order of `classes_`."""
-        return log_softmax(self._scores(X), axis=1)
+        return self._of_scores(X, partial(log_softmax, axis=1))
 
     @available_if(_decides)
     def decision_function(self, X: Any) -> Array:
         """Logarithm of prior times density per class; with two classes, the second's minus the first's."""
-        scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        return self._of_scores(X, _differences if len(self.classes_) == 2 else np.asarray)
 
     @available_if(_decides)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -293,6 +297,10 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
             tags.estimator_type = "transformer"
             tags.classifier_tags = None
         return tags
+
+
+def _differences(scores: Array) -> Array:
+    return np.asarray(scores[:, 1] - scores[:, 0])
 
 
 def fit_decision(

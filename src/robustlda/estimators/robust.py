@@ -6,11 +6,12 @@ import numpy as np
 
 from robustlda.data import Samples, Store, Weights
 from robustlda.data.centering import leverage_weights
+from robustlda.data.parted import scaled
 from robustlda.data.store import Rows
-from robustlda.data.units import ScaledStore, feature_units
+from robustlda.data.units import feature_units
 from robustlda.decision import FittedDecision, Training
-from robustlda.decision.label_noise import most_probable
-from robustlda.decision.rule import Checks, LazyBlock, centered_blocks
+from robustlda.decision.beliefs import believed_classes
+from robustlda.decision.rule import CenteredRows, Checks
 from robustlda.estimators import _validation as validation
 from robustlda.estimators._memory import MeasuredProjection
 from robustlda.linalg import Array, fix_signs
@@ -136,7 +137,7 @@ class RobustLDA(MeasuredProjection):
         super()._check_parameters()
         validation.check_choice("leverage", self.leverage, ("bounded", "free"))
 
-    def _trust(self, rows: Rows, labels: Array, weight: Array) -> Array:
+    def _trust(self, rows: Rows, labels: Any, weight: Any) -> Any:
         if self.leverage == "free":
             return super()._trust(rows, labels, weight)
         return leverage_weights(rows, labels, weight, len(self.classes_))
@@ -144,7 +145,7 @@ class RobustLDA(MeasuredProjection):
     def _most_components(self, samples: Samples) -> tuple[int, str]:
         return samples.rank, f"be at most {samples.rank}, the rank of the centered data"
 
-    def _learn(self, store: Store, checks: Checks, weight: Array) -> FittedDecision | None:
+    def _learn(self, store: Store, checks: Checks, weight: Any) -> FittedDecision | None:
         self.scale_ = self._units(store, weight)
         store = self._in_units(store)
         rows = Rows(store, self.plan.block_rows(store.shape[1]))
@@ -153,8 +154,8 @@ class RobustLDA(MeasuredProjection):
         found = self._decide("noise_aware", Training(samples, None, store, center, checks, priors))
         assert found.beliefs is not None
         assert found.label_noise is not None
-        labels = most_probable(found.beliefs)
-        trust = self._trust(rows, labels, weight) * found.beliefs[np.arange(len(labels)), labels]
+        labels, belief = believed_classes(found.beliefs, len(self.classes_))
+        trust = self._trust(rows, labels, weight) * belief
         again = samples.relabeled(labels, Weights.of(weight, trust))
         result = believed.solve(again, m, doubt=found.label_noise.noise_rate)
         self._keep(result, samples, center)
@@ -177,7 +178,7 @@ class RobustLDA(MeasuredProjection):
             basis = samples.space.lift(result.basis) * self.scale_[:, None]
             self.covariance_ = (basis @ result.covariance @ basis.T).astype(self.center_.dtype)
 
-    def _units(self, store: Store, weight: Array) -> Array:
+    def _units(self, store: Store, weight: Any) -> Array:
         """The unit of every feature."""
         copies = weight / Weights.of(weight).one
         if not self.plan.is_table(round(copies.sum()), store.shape[1]):
@@ -185,13 +186,13 @@ class RobustLDA(MeasuredProjection):
         return feature_units(store, weight, self.plan).astype(store.dtype)
 
     def _in_units(self, store: Store) -> Store:
-        return store if (self.scale_ == 1).all() else ScaledStore(store, 1 / self.scale_)
+        return store if (self.scale_ == 1).all() else scaled(store, 1 / self.scale_)
 
     def _feature_scale(self) -> Array:
         return self.scale_
 
-    def rule_blocks(self, X: Any) -> list[LazyBlock]:
-        return centered_blocks(self._in_units(self.validated_store(X)), self.center_ / self.scale_, self.plan)
+    def rule_rows(self, X: Any) -> CenteredRows:
+        return CenteredRows(self._in_units(self.validated_store(X)), self.center_ / self.scale_, self.plan)
 
     @property
     def scalings_(self) -> Array:

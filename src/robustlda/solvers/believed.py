@@ -42,7 +42,8 @@ from scipy.special import erf, gammaln
 from scipy.stats import chi2
 
 from robustlda.data import Samples
-from robustlda.linalg import Array, extension, weighted_median
+from robustlda.data.columns import class_totals, median
+from robustlda.linalg import Array, extension
 from robustlda.solvers import starts, subspace
 from robustlda.solvers.result import SolverResult, Stop
 
@@ -75,56 +76,67 @@ def solve(samples: Samples, m: int, *, doubt: float = 0.0, tol: float = 1e-4, ma
     plan = samples.plan
     if samples.dim > plan.linear_rule_dim:
         V = subspace.principal_directions(samples, max(m, plan.principal_subspace(samples)))
-        found = _solve(samples.restrict(samples.project(V).astype(float)), m, doubt, tol, max_iter)
+        found = _solve(samples.restricted_to(V), m, doubt, tol, max_iter)
         return replace(found, W=V @ found.W, centers=found.centers @ V.T, basis=V)
     return _solve(samples, m, doubt, tol, max_iter)
 
 
 def _solve(samples: Samples, m: int, doubt: float, tol: float, max_iter: int) -> Discriminants:
-    n, u = samples.weight.sum(), _usual_distances(samples)
-    D, unit, share, typical = np.zeros((0, 0)), np.zeros((0, 0)), 0.0, 0.0
+    n = samples.weight.sum()
+    metric, means = _usual_distances(samples)
+    typical = _typical(samples, metric, means)
+    _, means, S = _reweighted(samples, metric, means, typical)
+    D = _target(samples, S / n)
+    unit = _inverse_root(D)
+    share = _shrinkage(samples, means, unit, doubt, metric, typical)
+    root = _inverse_root((S / n + share * D) / (1 + share))
+    typical = _typical(samples, root, means)
     history: list[float] = []
-    while len(history) <= max_iter:
-        means, S = _within(samples, u)
-        if not history:
-            D = _target(samples, S / n)
-            unit = _inverse_root(D)
-            share = _shrinkage(samples, means, unit, u, doubt)
-        Sigma = (S / n + share * D) / (1 + share)
-        root = _inverse_root(Sigma)
-        squares = samples.lengths(root, means)[0]
-        typical = typical or np.sqrt(weighted_median(squares, samples.weight)) or 1.0
-        lengths = np.sqrt(squares + _SMOOTHING * typical**2)
-        fit = 2 * typical * (samples.weight @ lengths) / n
+    while True:
+        fit, next_means, next_S = _reweighted(samples, root, means, typical)
         determinant = _log_determinant(unit) - _log_determinant(root)  # of Σ in units of D
-        history.append(float(fit + share * np.vdot(root, D @ root) + 2 * (1 + share) * determinant))
-        if len(history) > 1 and history[-2] - history[-1] <= tol * len(D):
+        history.append(float(fit / n + share * np.vdot(root, D @ root) + 2 * (1 + share) * determinant))
+        done = len(history) > 1 and history[-2] - history[-1] <= tol * len(D)
+        if done or len(history) > max_iter:
             break
-        u = typical / lengths
+        means, S = next_means, next_S
+        root = _inverse_root((S / n + share * D) / (1 + share))
     W, separation = _directions(samples, means, root, m)
-    done = len(history) <= max_iter
     stop = Stop(True, "the objective stopped falling") if done else Stop.limit(max_iter)
-    usual = np.sqrt(weighted_median(squares, samples.weight)) or 1.0
-    covariance = S / n / _fewer(len(S)) * (usual / typical)
+    covariance = S / n / _fewer(len(S)) * (_typical(samples, root, means) / typical)
     # No gradient is computed.
     return Discriminants(W, means, np.array(history), np.nan, stop, separation, covariance, np.eye(len(S)))
 
 
-def _within(samples: Samples, u: Array) -> tuple[Array, Array]:
-    """Centers of the classes and the scatter about them, with factors u of the weights."""
-    w = samples.weight * u
-    totals, sums, S = samples.moments(w, w)
+def _typical(samples: Samples, root: Array, means: Array) -> float:
+    """The median length in a metric."""
+    return float(np.sqrt(median(samples.lengths(root, means)[0], samples.weight))) or 1.0
+
+
+def _usual_distances(samples: Samples) -> tuple[Array, Array]:
+    """A metric and centers to begin with: D as plain variances make it, and means."""
+    totals, sums, S = samples.moments(samples.weight, samples.weight)
+    means, S = _within(totals, sums, S)
+    return _inverse_root(_target(samples, S / samples.weight.sum())), means
+
+
+def _reweighted(samples: Samples, root: Array, means: Array, typical: float) -> tuple[float, Array, Array]:
+    """2ℓ Σ ω‖·‖ at a point, and what follows from it: centers, and the scatter about them with weights u."""
+    smoothing = _SMOOTHING * typical**2
+
+    def factor(squares: Array) -> tuple[Array, Array]:
+        lengths = np.sqrt(squares + smoothing)
+        return 2 * typical * lengths, typical / lengths
+
+    fit, totals, sums, S = samples.reweighted_moments(root, means, factor)
+    return fit, *_within(totals, sums, S)
+
+
+def _within(totals: Array, sums: Array, S: Array) -> tuple[Array, Array]:
+    """Centers of the classes and the scatter about them."""
     means = sums / totals[:, None]
     least = _TINY * np.trace(S) / len(S)
     return means, S.astype(float) - (means.T * totals) @ means + least * np.eye(len(S))
-
-
-def _usual_distances(samples: Samples) -> Array:
-    """A start for u that far samples have no large part in: lengths in units of D as all samples make it."""
-    means, S = _within(samples, np.ones(samples.n_samples))
-    squares = samples.lengths(_inverse_root(_target(samples, S / samples.weight.sum())), means)[0]
-    typical = weighted_median(squares, samples.weight) or 1.0
-    return np.sqrt(typical / (squares + _SMOOTHING * typical))
 
 
 def _fewer(p: int) -> float:
@@ -142,17 +154,22 @@ def _target(samples: Samples, S: Array) -> Array:
     return np.asarray((basis.T * variances) @ basis)
 
 
-def _shrinkage(samples: Samples, means: Array, unit: Array, u: Array, doubt: float) -> float:
-    """λ for the mean of what classes ask for; the columns of `unit` take samples into units of D."""
+def _shrinkage(samples: Samples, means: Array, unit: Array, doubt: float, metric: Array, typical: float) -> float:
+    """λ for the mean of what classes ask for; the columns of `unit` take samples into units of D.
+
+    Far samples weigh as little as they do in D: by their lengths in the metric that D comes from.
+    """
     copies = samples.weights.trusted / samples.weights.one
-    shares = np.bincount(samples.labels, samples.weight, samples.n_classes) / samples.weight.sum()
+    sizes = class_totals(samples.labels, copies, samples.n_classes)
+    shares = class_totals(samples.labels, samples.weight, samples.n_classes) / samples.weight.sum()
+    some = samples.some_of_each_class(_ROWS)
+    labels, rows, weight = samples.labels[some], samples.rows(some), copies[some]
     rho = 0.0
     for k, mean in enumerate(means):
-        members = np.flatnonzero(samples.labels == k)
-        size = copies[members].sum() * samples.n_classes ** max(0.0, 1 - doubt / TOO_MUCH)
-        members = members[:: max(1, len(members) // _ROWS)]
-        R = (samples.rows(members) - mean) @ unit
-        rho += shares[k] * _intensity(np.sqrt(u[members])[:, None] * R, copies[members], size)
+        R, size = rows[labels == k] - mean, sizes[k] * samples.n_classes ** max(0.0, 1 - doubt / TOO_MUCH)
+        squares = np.einsum("ij,ij->i", R @ metric, R @ metric)
+        u = typical / np.sqrt(squares + _SMOOTHING * typical**2)
+        rho += shares[k] * _intensity(np.sqrt(u)[:, None] * (R @ unit), weight[labels == k], size)
     rho = min(rho, _MOST_SHRUNK)
     return rho / (1 - rho)
 
@@ -182,7 +199,7 @@ def _log_determinant(root: Array) -> float:
 
 def _directions(samples: Samples, means: Array, root: Array, m: int) -> tuple[Array, Array]:
     """W and the separation of its columns."""
-    shares = np.bincount(samples.labels, samples.weight, samples.n_classes) / samples.weight.sum()
+    shares = class_totals(samples.labels, samples.weight, samples.n_classes) / samples.weight.sum()
     _, singular, Vt = np.linalg.svd(_between(means @ root, shares), full_matrices=False)
     V = Vt[singular > 1e-9 * max(singular[0], 1e-300)][:m].T
     separation = np.zeros(m)

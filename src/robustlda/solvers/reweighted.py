@@ -29,7 +29,8 @@ import numpy as np
 
 from robustlda.data import Samples
 from robustlda.data.centered import CenteredBlock
-from robustlda.data.store import Statistic
+from robustlda.data.samples import block_lengths
+from robustlda.data.store import Statistic, pairwise_sum
 from robustlda.linalg import Array, weighted_median
 from robustlda.losses import Loss
 from robustlda.solvers import eigen
@@ -116,13 +117,13 @@ class Objective:
         V, projected = samples.into_rows(W), centers @ W
 
         def statistic(rows: slice, block: CenteredBlock) -> Statistic:
-            inside, outside = samples.block_lengths(rows, block, V, projected)
-            within[rows], residual[rows] = inside / self.unit, outside / self.unit
             labels, weight = samples.labels[rows], samples.weight[rows]
+            inside, outside = block_lengths(block, labels, samples.squared_norms[rows], V=V, projected=projected)
+            within[rows], residual[rows] = inside / self.unit, outside / self.unit
             w, D = weight * self.loss.weight(within[rows]), weight * self.loss.weight(residual[rows])
             return np.bincount(labels, w, c), block.class_sums(labels, w, c), block.gram(w), block.gram(D)
 
-        totals, sums, Gw, GD = samples.reduce(statistic)
+        totals, sums, Gw, GD = pairwise_sum(statistic(rows, block) for rows, block in samples.blocks())
         grams = samples.gram_from_rows(Gw), samples.gram_from_rows(GD)
         return within, residual, Moments(totals, samples.from_rows(sums.T).T, *grams)
 

@@ -1,0 +1,319 @@
+"""One value for every row, in memory or where the rows are.
+
+In memory a column is an array. Of rows that are somewhere else, a `Column` keeps the values in the same parts, next to
+the rows, and arithmetic with it is written down rather than done: it happens in the task that needs the result. So a
+weight that depends on ten numbers of a row takes no memory and no pass of its own, and nothing of the size of the rows
+ever comes to the client. Columns are added up like any statistic, in a fixed order.
+
+Order statistics are exact. The bits of a number, read from the highest on, are its digits: four histograms of 16 bits
+each find the value that a given share of the weight does not exceed, however the rows are divided.
+"""
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from robustlda.linalg import Array, weighted_quantile
+
+_DIGIT = 16  # bits
+_BINS = 1 << _DIGIT
+
+
+class Parts(Protocol):
+    """Where columns are kept, and who computes with them: one value for every part of the rows."""
+
+    sizes: Sequence[int]
+
+    def map(self, function: Callable[..., Any], *columns: "Column") -> Any:
+        """The results for all parts, kept where they are; `function` is given the values of the columns there."""
+        ...
+
+    def fold(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *columns: "Column") -> Any:
+        """The results combined in a fixed pairwise order."""
+        ...
+
+    def given_back(self, column: "Column") -> Any:
+        """The values in the form that whoever gave the rows expects."""
+        ...
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Values that were computed: `item` of what a task of every part returned."""
+
+    results: Any
+    item: int | None = None
+
+
+class Column(NDArrayOperatorsMixin):
+    """A function of what is kept in the same part, or that itself."""
+
+    def __init__(self, parts: Parts, function: Callable[..., Any] | None, inputs: tuple[Any, ...]) -> None:
+        self.parts, self.function, self.inputs = parts, function, inputs
+
+    @classmethod
+    def kept(cls, parts: Parts, results: Any, item: int | None = None) -> "Column":
+        return cls(parts, None, (Kept(results, item),))
+
+    def __len__(self) -> int:
+        return int(sum(self.parts.sizes))
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **settings: Any) -> "Column":
+        if method != "__call__" or settings:
+            return NotImplemented
+        return Column(self.parts, ufunc, inputs)
+
+    def apply(self, function: Callable[..., Any], *others: Any) -> "Column":
+        """A function of the values of a part, and of other columns or fixed values."""
+        return Column(self.parts, function, (self, *others))
+
+    def astype(self, dtype: Any) -> "Column":
+        return self.apply(_astype, np.dtype(dtype))
+
+    def sum(self) -> float:
+        return float(self.parts.fold(np.sum, operator.add, self))
+
+    def mean(self) -> float:
+        return self.sum() / len(self)
+
+    def all(self) -> bool:
+        return bool(self.parts.fold(np.all, np.logical_and, self))
+
+    def any(self) -> bool:
+        return bool(self.parts.fold(np.any, np.logical_or, self))
+
+    def max(self) -> float:
+        return float(self.parts.fold(np.max, np.maximum, self))
+
+    def __matmul__(self, other: Any) -> float:
+        return (self * other).sum()
+
+    def __getitem__(self, index: Array) -> Array:
+        """The values of some rows, which are few."""
+        return taken(self.parts, index, _rows_of, self)
+
+    def keep(self) -> "Column":
+        """The same, computed once."""
+        return Column.kept(self.parts, self.parts.map(_itself, self))
+
+    def keep_parts(self, function: Callable[..., tuple[Any, ...]], *others: Any, outputs: int) -> "list[Column]":
+        """Several columns that a function makes of this one and others, computed together and once."""
+        results = self.parts.map(function, self, *others)
+        return [Column.kept(self.parts, results, item) for item in range(outputs)]
+
+
+def _itself(values: Any) -> Any:
+    return values
+
+
+def _astype(values: Array, dtype: np.dtype[Any]) -> Array:
+    return values.astype(dtype)
+
+
+def _rows_of(values: Array, index: Array) -> Array:
+    return np.asarray(values)[index]
+
+
+class Recipe:
+    """What a task does: a function of columns, each worked out from what is kept in the task's part.
+
+    `slots` are the kept results that have to be handed to the task, in this order. Nothing of the client's columns is
+    in a recipe, so that it is small wherever it is sent.
+    """
+
+    def __init__(self, function: Callable[..., Any], columns: Sequence[Any]) -> None:
+        self._function, self._steps, self._places = function, [], {}  # type: ignore[var-annotated]
+        self.slots: list[Any] = []
+        self._arguments = [self._written(column) for column in columns]
+
+    def _written(self, column: Any) -> Any:
+        """The place of a column among the steps, or a fixed value."""
+        if not isinstance(column, Column):
+            return _Fixed(column)
+        if id(column) not in self._places:
+            if column.function is None:
+                step = self._slot(column.inputs[0])
+            else:
+                step = column.function, [self._written(each) for each in column.inputs]
+            self._places[id(column)] = len(self._steps)
+            self._steps.append(step)
+        return self._places[id(column)]
+
+    def _slot(self, kept: Kept) -> "_Slot":
+        known = [id(results) for results in self.slots]
+        if id(kept.results) not in known:
+            self.slots.append(kept.results)
+            known.append(id(kept.results))
+        return _Slot(known.index(id(kept.results)), kept.item)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_function": self._function, "_steps": self._steps, "_arguments": self._arguments}
+
+    def __call__(self, *values: Any) -> Any:
+        found: list[Any] = []
+
+        def value(place: Any) -> Any:
+            return place.value if isinstance(place, _Fixed) else found[place]
+
+        for step in self._steps:
+            if isinstance(step, _Slot):
+                whole = values[step.number]
+                found.append(whole if step.item is None else whole[step.item])
+            else:
+                function, inputs = step
+                found.append(function(*map(value, inputs)))
+        return self._function(*map(value, self._arguments))
+
+
+@dataclass(frozen=True)
+class _Fixed:
+    value: Any
+
+
+@dataclass(frozen=True)
+class _Slot:
+    number: int
+    item: int | None
+
+
+def taken(
+    parts: Parts,
+    index: Array,
+    function: Callable[..., Any],
+    *columns: Column,
+    join: Callable[..., Any] = np.concatenate,
+) -> Any:
+    """What `function` makes of the values and of places in a part, for rows anywhere in any order."""
+    index = np.asarray(index)
+    order = np.argsort(index, kind="stable")
+    ends = np.cumsum(parts.sizes)
+    starts = ends - np.asarray(parts.sizes)
+    bounds = np.searchsorted(index[order], np.append(starts, ends[-1]))
+    places = [index[order[a:b]] - start for a, b, start in zip(bounds[:-1], bounds[1:], starts, strict=True)]
+    wanted = Column.kept(parts, places)
+    found = parts.fold(lambda *values: [function(*values)], operator.add, *columns, wanted)
+    back = np.empty(len(order), int)
+    back[order] = np.arange(len(order))
+    return join(found)[back]
+
+
+# Functions of columns, in memory or not
+
+
+def class_totals(labels: Any, weight: Any, n_classes: int) -> Array:
+    """Σ w_j over each class."""
+    if isinstance(labels, Column):
+        return np.asarray(labels.parts.fold(_bincount, operator.add, labels, weight, n_classes))
+    return np.bincount(labels, weight, n_classes)
+
+
+def _bincount(labels: Array, weight: Array, n_classes: int) -> Array:
+    return np.bincount(labels, weight, n_classes)
+
+
+def fold(function: Callable[..., Any], combine: Callable[[Any, Any], Any], *columns: Any) -> Any:
+    """What a function makes of the values in every part, combined; in memory all values are one part."""
+    first = next((column for column in columns if isinstance(column, Column)), None)
+    return function(*columns) if first is None else first.parts.fold(function, combine, *columns)
+
+
+def positions(column: Any) -> Any:
+    """The number of every row."""
+    if not isinstance(column, Column):
+        return np.arange(len(column))
+    starts = np.cumsum(column.parts.sizes) - np.asarray(column.parts.sizes)
+    return Column.kept(column.parts, starts.tolist()).apply(_from, column)
+
+
+def _from(start: int, values: Array) -> Array:
+    return np.arange(start, start + len(values))
+
+
+def some_of_each_class(labels: Any, n_classes: int, n: int) -> Array:
+    """Rows of about n samples of every class, or of all of a small one: every so many in the order of the rows."""
+    if not isinstance(labels, Column):
+        nothing = np.zeros(n_classes, int)
+        return _every(labels, np.maximum(1, np.bincount(labels, minlength=n_classes) // n), nothing, 0)
+    parts = labels.parts
+    counts = np.array(parts.fold(lambda labels: [np.bincount(labels, minlength=n_classes)], operator.add, labels))
+    before = np.cumsum(counts, axis=0) - counts
+    starts = np.cumsum(parts.sizes) - np.asarray(parts.sizes)
+    steps = np.maximum(1, counts.sum(axis=0) // n)
+    place = Column.kept(parts, list(zip(before, starts.tolist(), strict=True)))
+    found = parts.fold(lambda labels, place: [_every(labels, steps, *place)], operator.add, labels, place)
+    return np.concatenate(found)
+
+
+def _every(labels: Array, steps: Array, before: Array, start: int) -> Array:
+    """Rows whose place in their class is a multiple of a step; `before` of each class and `start` rows came earlier."""
+    chosen = [np.flatnonzero(labels == k)[-before[k] % step :: step] for k, step in enumerate(steps)]
+    return np.sort(np.concatenate(chosen)) + start
+
+
+def apply(function: Callable[..., Array], *columns: Any) -> Any:
+    """A function of each row's values."""
+    first = next((column for column in columns if isinstance(column, Column)), None)
+    return function(*columns) if first is None else Column(first.parts, function, columns)
+
+
+def given_back(column: Any) -> Any:
+    """A column in the form that people who gave the rows expect."""
+    return column.parts.given_back(column) if isinstance(column, Column) else column
+
+
+def quantile(values: Any, weight: Any, share: float) -> float:
+    """Smallest value with at least that share of the weight at or below it."""
+    if not isinstance(values, Column):
+        return weighted_quantile(values, weight, share)
+    parts = values.parts
+    target, below, prefix = share * float(parts.fold(np.sum, operator.add, weight)), 0.0, np.uint64(0)
+    for place in range(64 // _DIGIT):
+        counts = parts.fold(_histogram, operator.add, values, weight, prefix, place)
+        cumulative = below + np.cumsum(counts)
+        digit = min(int(np.searchsorted(cumulative, target)), int(np.flatnonzero(counts)[-1]))
+        below = float(cumulative[digit] - counts[digit])
+        prefix = np.uint64((int(prefix) << _DIGIT) | digit)
+    return float(_numbers(np.array([prefix]))[0])
+
+
+def median(values: Any, weight: Any) -> float:
+    """Smallest value with at least half of the weight at or below it."""
+    return quantile(values, weight, 0.5)
+
+
+def typical_square(squared_lengths: Any, weight: Any) -> float:
+    """Median squared length, which outliers do not stretch, or a longer one where most samples all but coincide.
+
+    In a table of few distinct rows more than half of the lengths may vanish, or would but for rounding; then it is the
+    squared length that one in ten exceeds, the mean where not even one in ten does, and 1 where all are alike.
+    """
+    middle, tenth = (quantile(squared_lengths, weight, share) for share in (0.5, 0.9))
+    if middle > 1e-4 * tenth:
+        return middle
+    return tenth or float(weight @ squared_lengths / weight.sum()) or 1.0
+
+
+def _digits(values: Array) -> Array:
+    """Whole numbers in the same order as floating-point numbers."""
+    bits = (np.ascontiguousarray(values, np.float64) + 0.0).view(np.uint64)  # −0 becomes 0
+    negative = bits >> np.uint64(63) == 1
+    return np.where(negative, ~bits, bits | np.uint64(1 << 63))
+
+
+def _numbers(digits: Array) -> Array:
+    negative = digits >> np.uint64(63) == 0
+    return np.where(negative, ~digits, digits & np.uint64((1 << 63) - 1)).view(np.float64)
+
+
+def _histogram(values: Array, weight: Array, prefix: Any, place: int) -> Array:
+    """Weight for each value of the next 16 bits, among numbers that begin with `prefix`."""
+    digits, left = _digits(values), 64 - _DIGIT * place
+    if place:
+        among = digits >> np.uint64(left) == prefix
+        digits, weight = digits[among], weight[among]
+    digit = (digits >> np.uint64(left - _DIGIT)) & np.uint64(_BINS - 1)
+    return np.bincount(digit.astype(np.int64), weight, _BINS)
