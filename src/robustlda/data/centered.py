@@ -32,6 +32,9 @@ class CenteredBlock:
             Z -= (self._center @ V).astype(Z.dtype)
         return Z
 
+    def exactly_times(self, V: Array) -> Array:
+        return self._block.exactly_times(V) - self._center.astype(float) @ V
+
     def combine(self, Z: Array) -> Array:
         total = self._block.combine(Z).astype(float)
         return total - np.outer(self._center, Z.sum(axis=0)) if self._center.any() else total

@@ -1,8 +1,10 @@
 """The point that lengths are measured from, and which rows are too far from their class to be trusted with a lever."""
 
+from typing import Any
+
 import numpy as np
 
-from robustlda.data.columns import Column, median, typical_square
+from robustlda.data.columns import median, quantiles, typical_of
 from robustlda.data.store import Block, Rows, Statistic
 from robustlda.linalg import Array
 
@@ -43,23 +45,24 @@ def squared_distances(rows: Rows, center: Array) -> Array:
     return rows.collect(lambda block: (block.squares(center),))[0]
 
 
-def leverage_weights(rows: Rows, labels: Array, weight: Array, n_classes: int) -> Array:
+def leverage_weights(rows: Rows, labels: Any, weight: Any, n_classes: int) -> Any:
     """One for rows at usual distances from their class; beyond three times the median it falls with its 4th power.
 
     ℓ1,2-norms bound what a residual counts, not how far a single row can turn the projection towards itself. Class
     means and what is far from them are found in turns, as one far row moves the mean of its class.
     """
-    factor: Column | float = 1.0
+    factor: Any = 1.0
     for _ in range(4):
         squared, from_all = _squared_distances(rows, labels, weight * factor, n_classes)
         # Where most of a class is a single point, any other row would be infinitely far: a part of the spread of all
         # rows is near in any case.
-        limit = 9 * max(median(squared, weight), _NEAR * typical_square(from_all, weight))
+        middle, *usual = quantiles(weight, (squared, 0.5), (from_all, 0.5), (from_all, 0.9))
+        limit = 9 * max(middle, _NEAR * typical_of(from_all, weight, *usual))
         factor = (limit / np.maximum(squared, limit)) ** 2
     return factor
 
 
-def _squared_distances(rows: Rows, labels: Array, weight: Array, n_classes: int) -> tuple[Array, Array]:
+def _squared_distances(rows: Rows, labels: Any, weight: Any, n_classes: int) -> tuple[Any, Any]:
     """From the mean of the row's class, and from the mean of all."""
     sums, totals = rows.reduce(
         lambda block, labels, w: (block.class_sums(labels, w, n_classes), np.bincount(labels, w, n_classes)),

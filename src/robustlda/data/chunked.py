@@ -47,18 +47,18 @@ class LocalParts:
     def __init__(self, sizes: list[int], journal: Journal | None = None) -> None:
         self.sizes, self.journal = sizes, journal or Journal()
 
-    def map(self, function: Callable[..., Any], *columns: Column) -> list[Any]:
+    def map(self, function: Callable[..., Any], *columns: Any) -> list[Any]:
         return list(self._each(function, columns))
 
-    def fold(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *columns: Column) -> Any:
+    def fold(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *columns: Any) -> Any:
         return self.journal.recalled(lambda: pairwise(self._each(function, columns), combine))
 
-    def _each(self, function: Callable[..., Any], columns: tuple[Column, ...]) -> Iterator[Any]:
+    def _each(self, function: Callable[..., Any], columns: tuple[Any, ...]) -> Iterator[Any]:
         recipe = Recipe(function, columns)
         for values in zip(*recipe.slots, strict=True):
             yield recipe(*values)
 
-    def given_back(self, column: Column) -> Array:
+    def given_back(self, column: Column, like: Array) -> Array:
         return np.concatenate(self.map(_itself, column))
 
 

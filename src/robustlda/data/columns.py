@@ -12,11 +12,13 @@ each find the value that a given share of the weight does not exceed, however th
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from robustlda.data.journal import Journal
 from robustlda.linalg import Array, weighted_quantile
 
 _DIGIT = 16  # bits
@@ -26,17 +28,18 @@ _BINS = 1 << _DIGIT
 class Parts(Protocol):
     """Where columns are kept, and who computes with them: one value for every part of the rows."""
 
-    sizes: Sequence[int]
+    sizes: list[int]
+    journal: Journal
 
-    def map(self, function: Callable[..., Any], *columns: "Column") -> Any:
+    def map(self, function: Callable[..., Any], *columns: Any) -> Any:
         """The results for all parts, kept where they are; `function` is given the values of the columns there."""
         ...
 
-    def fold(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *columns: "Column") -> Any:
+    def fold(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *columns: Any) -> Any:
         """The results combined in a fixed pairwise order."""
         ...
 
-    def given_back(self, column: "Column") -> Any:
+    def given_back(self, column: "Column", like: Array) -> Any:
         """The values in the form that whoever gave the rows expects."""
         ...
 
@@ -126,7 +129,9 @@ class Recipe:
     """
 
     def __init__(self, function: Callable[..., Any], columns: Sequence[Any]) -> None:
-        self._function, self._steps, self._places = function, [], {}  # type: ignore[var-annotated]
+        self._function = function
+        self._steps: list[Any] = []
+        self._places: dict[int, int] = {}
         self.slots: list[Any] = []
         self._arguments = [self._written(column) for column in columns]
 
@@ -135,10 +140,9 @@ class Recipe:
         if not isinstance(column, Column):
             return _Fixed(column)
         if id(column) not in self._places:
+            step: Any = column.function, [self._written(each) for each in column.inputs if column.function]
             if column.function is None:
                 step = self._slot(column.inputs[0])
-            else:
-                step = column.function, [self._written(each) for each in column.inputs]
             self._places[id(column)] = len(self._steps)
             self._steps.append(step)
         return self._places[id(column)]
@@ -260,29 +264,33 @@ def apply(function: Callable[..., Array], *columns: Any) -> Any:
     return function(*columns) if first is None else Column(first.parts, function, columns)
 
 
-def given_back(column: Any) -> Any:
-    """A column in the form that people who gave the rows expect."""
-    return column.parts.given_back(column) if isinstance(column, Column) else column
+def given_back(column: Any, like: Array) -> Any:
+    """A column in the form that people who gave the rows expect; `like` has the type and width of its values."""
+    return column.parts.given_back(column, like) if isinstance(column, Column) else column
 
 
-def quantile(values: Any, weight: Any, share: float) -> float:
-    """Smallest value with at least that share of the weight at or below it."""
-    if not isinstance(values, Column):
-        return weighted_quantile(values, weight, share)
-    parts = values.parts
-    target, below, prefix = share * float(parts.fold(np.sum, operator.add, weight)), 0.0, np.uint64(0)
+def quantiles(weight: Any, *asked: tuple[Any, float]) -> list[float]:
+    """For every column and share asked for, the smallest value with at least that share of the weight up to it."""
+    columns, shares = [values for values, _ in asked], [share for _, share in asked]
+    if not isinstance(columns[0], Column):
+        return [weighted_quantile(values, weight, share) for values, share in asked]
+    fold, prefixes = columns[0].parts.fold, [0] * len(asked)
+    below, targets = np.zeros(len(asked)), np.zeros(len(asked))
     for place in range(64 // _DIGIT):
-        counts = parts.fold(_histogram, operator.add, values, weight, prefix, place)
-        cumulative = below + np.cumsum(counts)
-        digit = min(int(np.searchsorted(cumulative, target)), int(np.flatnonzero(counts)[-1]))
-        below = float(cumulative[digit] - counts[digit])
-        prefix = np.uint64((int(prefix) << _DIGIT) | digit)
-    return float(_numbers(np.array([prefix]))[0])
+        counts = fold(partial(_histograms, prefixes, place), operator.add, weight, *columns)
+        cumulative = below[:, None] + np.cumsum(counts, axis=1)
+        if place == 0:
+            targets = np.array(shares) * cumulative[:, -1]
+        for k in range(len(asked)):
+            digit = min(int(np.searchsorted(cumulative[k], targets[k])), int(np.flatnonzero(counts[k])[-1]))
+            below[k] = cumulative[k, digit] - counts[k, digit]
+            prefixes[k] = prefixes[k] << _DIGIT | digit
+    return [float(number) for number in _numbers(np.array(prefixes, np.uint64))]
 
 
 def median(values: Any, weight: Any) -> float:
     """Smallest value with at least half of the weight at or below it."""
-    return quantile(values, weight, 0.5)
+    return quantiles(weight, (values, 0.5))[0]
 
 
 def typical_square(squared_lengths: Any, weight: Any) -> float:
@@ -291,7 +299,11 @@ def typical_square(squared_lengths: Any, weight: Any) -> float:
     In a table of few distinct rows more than half of the lengths may vanish, or would but for rounding; then it is the
     squared length that one in ten exceeds, the mean where not even one in ten does, and 1 where all are alike.
     """
-    middle, tenth = (quantile(squared_lengths, weight, share) for share in (0.5, 0.9))
+    return typical_of(squared_lengths, weight, *quantiles(weight, (squared_lengths, 0.5), (squared_lengths, 0.9)))
+
+
+def typical_of(squared_lengths: Any, weight: Any, middle: float, tenth: float) -> float:
+    """The same, where the median and what one in ten exceeds are known."""
     if middle > 1e-4 * tenth:
         return middle
     return tenth or float(weight @ squared_lengths / weight.sum()) or 1.0
@@ -307,6 +319,10 @@ def _digits(values: Array) -> Array:
 def _numbers(digits: Array) -> Array:
     negative = digits >> np.uint64(63) == 0
     return np.where(negative, ~digits, digits & np.uint64((1 << 63) - 1)).view(np.float64)
+
+
+def _histograms(prefixes: list[int], place: int, weight: Array, *columns: Array) -> Array:
+    return np.array([_histogram(v, weight, np.uint64(p), place) for v, p in zip(columns, prefixes, strict=True)])
 
 
 def _histogram(values: Array, weight: Array, prefix: Any, place: int) -> Array:

@@ -46,6 +46,9 @@ class DenseBlock:
         V = V.astype(self.dtype, copy=False)
         return self._B @ V if self.dtype == np.float32 else (V.T @ self._B.T).T
 
+    def exactly_times(self, V: Array) -> Array:
+        return self._B.astype(np.float64, copy=False) @ V
+
     def combine(self, Z: Array) -> Array:
         return (Z.T.astype(self.dtype, copy=False) @ self._B).T
 

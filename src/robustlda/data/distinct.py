@@ -141,8 +141,15 @@ def _places(keys: Array, places: Array, labels: Array, one: Array, two: Array) -
 def _coordinates(samples: Samples) -> tuple[Any, Any]:
     """Two coordinates of every sample, each about its median and in units of what is usual."""
     directions = samples.feature_columns(_directions(samples))
-    one, two = samples.collect(lambda block: tuple(block.times(directions).astype(float).T), outputs=2)
-    return _standardized(one, samples.weight), _standardized(two, samples.weight)
+    one, two = samples.collect(lambda block: tuple(block.exactly_times(directions).T), outputs=2)
+    weight = samples.weight
+    middles = columns.quantiles(weight, (one, 0.5), (two, 0.5))
+    one, two = one - middles[0], two - middles[1]
+    asked = [(coordinate**2, share) for coordinate in (one, two) for share in (0.5, 0.9)]
+    found = columns.quantiles(weight, *asked)
+    # About the median, in units of what is usual, neither of which one far sample moves.
+    units = [columns.typical_of(asked[k][0], weight, *found[k : k + 2]) for k in (0, 2)]
+    return one / np.sqrt(units[0]), two / np.sqrt(units[1])
 
 
 def _keys(labels: Array, one: Array, two: Array) -> Array:
@@ -155,12 +162,6 @@ def _keys(labels: Array, one: Array, two: Array) -> Array:
 
 def _order(coordinate: Array) -> Array:
     return np.asarray((_SHUFFLE * coordinate) % 1.0)
-
-
-def _standardized(coordinate: Any, weight: Any) -> Any:
-    """About the median, in units of what is usual, neither of which one far sample moves."""
-    coordinate = coordinate - columns.median(coordinate, weight)
-    return coordinate / np.sqrt(columns.typical_square(coordinate**2, weight))
 
 
 def _directions(samples: Samples) -> Array:

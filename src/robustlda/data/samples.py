@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from robustlda.data import space as spaces
 from robustlda.data.centered import CenteredBlock
-from robustlda.data.columns import Column, some_of_each_class
+from robustlda.data.columns import some_of_each_class
 from robustlda.data.dense import DenseStore
 from robustlda.data.parted import PartedStore, densified
 from robustlda.data.space import UnreducedSpace, WorkingSpace
@@ -65,7 +65,7 @@ class Samples(BlockReader[CenteredBlock]):
         The passes then run at the speed of a product, without a centered copy of every block. What cancels in the
         difference must be far below the tolerance of any solver: 12 digits stay, 5 in single precision.
         """
-        if self._one_block and self.store.in_memory:
+        if self._one_block:
             return False
         center, eps = self._center.astype(float), np.finfo(self.store.dtype).eps
         return bool(center @ center <= eps**-0.23 * self.squared_norms.mean())
@@ -116,7 +116,7 @@ class Samples(BlockReader[CenteredBlock]):
         within, residual = self.collect(measure, self.labels, self.squared_norms, outputs=2)
         return within, residual
 
-    def class_sums(self, w: Column) -> tuple[Array, Array]:
+    def class_sums(self, w: Any) -> tuple[Array, Array]:
         """Σ w_j and Σ w_j x_j over each class."""
         c = self.n_classes
         sums, totals = self.reduce(

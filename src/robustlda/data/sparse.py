@@ -66,6 +66,9 @@ class SparseBlock:
     def times(self, V: Array) -> Array:
         return self._B @ V.astype(self.dtype, copy=False)
 
+    def exactly_times(self, V: Array) -> Array:
+        return self._B.astype(np.float64) @ V
+
     def combine(self, Z: Array) -> Array:
         return self._B.T @ Z
 

@@ -31,6 +31,10 @@ class Block(Protocol):
         """x_jᵀV, one row for every row; a new array that the caller may write to."""
         ...
 
+    def exactly_times(self, V: Array) -> Array:
+        """The same in double precision, whatever that of the rows."""
+        ...
+
     def combine(self, Z: Array) -> Array:
         """Σ_j x_j z_jᵀ: combinations of the rows, one for every column of Z."""
         ...
@@ -150,6 +154,18 @@ def _sparse(X: Any) -> Store:
     return SparseStore(X)
 
 
+def _is_parted(X: Any) -> bool:
+    from robustlda.data.parted_input import is_parted
+
+    return is_parted(X)
+
+
+def _parted(X: Any) -> Store:
+    from robustlda.data.parted_input import rows_to_predict
+
+    return rows_to_predict(X)
+
+
 def _mapped(X: Any) -> Store:
     from robustlda.data.chunked import MappedStore
 
@@ -176,6 +192,7 @@ KINDS = (
     Kind(issparse, _sparse),
     Kind(lambda X: isinstance(X, np.memmap), _mapped, own_form=True),
     Kind(lambda X: isinstance(X, np.ndarray), _dense),
+    Kind(_is_parted, _parted, own_form=True),
     Kind(_is_store, lambda X: cast(Store, X), own_form=True),
 )
 """Every kind of data that rows can be read from; the only place that asks how data are stored."""
@@ -197,6 +214,23 @@ def is_read_in_blocks(X: Any) -> bool:
 def is_sparse(X: Any) -> bool:
     """Whether X, a store or what one can be made of, has rows that are mostly zeros."""
     return issparse(X) or (_is_store(X) and bool(X.sparse))
+
+
+def as_rows(part: Any, dtype: Any) -> Any:
+    """Some rows as an array or a CSR matrix of a floating-point type; that of single precision stays, if None."""
+    if issparse(part):
+        from robustlda.data.sparse import canonical
+
+        rows = canonical(part)
+    else:
+        rows = part.to_numpy() if hasattr(part, "to_numpy") else np.asarray(part)
+    if rows.ndim != 2:
+        raise ValueError(f"Rows came as an array of {rows.ndim} dimensions; samples are the rows of an array of 2.")
+    dtype = dtype or (np.float32 if rows.dtype == np.float32 else np.float64)
+    try:
+        return rows.astype(dtype, copy=False)
+    except (TypeError, ValueError):
+        raise ValueError(f"X holds values that are no numbers (type {rows.dtype}); leave out or encode them.") from None
 
 
 def stacked(parts: list[Any]) -> Any:

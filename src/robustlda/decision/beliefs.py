@@ -13,8 +13,8 @@ from robustlda.linalg import Array
 def believed_classes(R: Any, n_classes: int) -> tuple[Any, Any]:
     """The most probable class of every sample, and how probable it is; no class is left without one."""
     if not isinstance(R, Column):
-        classes = most_probable(R)
-        return classes, R[np.arange(len(classes)), classes]
+        most = most_probable(R)
+        return most, R[np.arange(len(most)), most]
     classes, belief = R.keep_parts(_most_probable_and_how, outputs=2)
     lost = np.flatnonzero(class_totals(classes, 1.0 + 0.0 * belief, n_classes) == 0)
     if not len(lost):

@@ -17,7 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from robustlda.data import Samples, Store, Weights, as_samples
 from robustlda.data.centering import CENTERS
-from robustlda.data.columns import given_back
+from robustlda.data.chunked import Blocks
+from robustlda.data.columns import class_totals, given_back
+from robustlda.data.parted_input import is_parted
 from robustlda.data.store import Rows
 from robustlda.decision import RULES, FittedDecision, Rule, Training
 from robustlda.decision.answers import Answers
@@ -52,6 +54,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
     plan: Plan = Plan()
     rule_: Rule
     _needs_matrix = True  # of features × features, in `_solve`
+    _reads_parts = False  # whether rows may be somewhere else
 
     def _solve(self, samples: Samples, n_components: int) -> SolverResult:
         raise NotImplementedError
@@ -95,6 +98,23 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         fit_decision(self, X, y, sample_weight, verified)
         return self
 
+    def fit_blocks(self, source: Any, verified: Any = None) -> Self:
+        """Fit to rows that are read in blocks, several times, and are never in memory together.
+
+        Parameters
+        ----------
+        source : callable or iterable
+            A function that returns an iterator over pairs of rows and labels, or triples with weights; or a list or
+            another object that can be iterated over again and again. Blocks may have any size.
+        verified : dict, default=None
+            Right labels that a person has found, by the number of the row.
+
+        Returns
+        -------
+        self : object
+        """
+        return self.fit(source if is_parted(source) else Blocks(source), None, verified=verified)
+
     def _check_parameters(self) -> None:
         validation.check_whole("n_components", self.n_components, none=True)
         validation.check_choice("decision", self.decision, (*RULES, None))
@@ -102,15 +122,15 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
 
     def _check_training(self, X: Any, y: Any, sample_weight: Any, verified: Any) -> tuple[Store, Checks, Array]:
         """Rows, class indices and weights of the samples that count."""
+        if is_parted(X):
+            return self._check_parts(X, y, sample_weight, verified)
         store, y = validation.validated_training(self, X, y, self.plan)
         weight = np.ones(len(y)) if sample_weight is None else validation.checked_weight(sample_weight, len(y))
         counts = np.flatnonzero(weight)
         store = store if len(counts) == len(weight) else store.take(counts)
         self.classes_, given, answers = _understood(y[counts], weight[counts])
         if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least 2 classes, but y holds only one class: {self.classes_[0]}."
-            )
+            raise ValueError(validation.one_class(self, self.classes_[0]))
         if verified is None:
             return store, Checks(given, np.full(len(counts), -1), answers), weight[counts]
         labels = np.full(len(weight), None, object)
@@ -119,10 +139,25 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         checks = Checks(given, validation.class_indices(found, self.classes_), answers)
         lost = np.setdiff1d(np.arange(len(self.classes_)), checks.believed)
         if len(lost):
-            raise ValueError(
-                f"No sample is left in class {self.classes_[lost[0]]} after the verified labels; leave out its samples."
-            )
+            raise ValueError(_nobody_left(self.classes_[lost[0]]))
         return store, checks, weight[counts]
+
+    def _check_parts(self, X: Any, y: Any, sample_weight: Any, verified: Any) -> tuple[Store, Checks, Any]:
+        """The same of rows in parts."""
+        if not self._reads_parts:
+            raise TypeError(
+                f"{type(self).__name__} needs all rows in memory; RobustLDA, TraceRatioLDA and MMC take Dask "
+                "collections, Parquet files and other data in parts."
+            )
+        found = validation.parted_training(self, X, y, sample_weight, self.plan)
+        self.classes_, given = validation.parted_classes(self, found)
+        known = validation.parted_verified(verified, given, self.classes_)
+        checks = Checks(given, known)
+        lost = np.flatnonzero(class_totals(checks.believed, 1.0 + 0.0 * given, len(self.classes_)) == 0)
+        if len(lost):
+            raise ValueError(_nobody_left(self.classes_[lost[0]]))
+        weight = 1.0 + 0.0 * given if found.weight is None else found.weight.keep()
+        return found.store, checks, weight
 
     def _learn(self, store: Store, checks: Checks, weight: Array) -> FittedDecision | None:
         """The projection, and in it the decision; what the latter found out about labels is returned."""
@@ -218,7 +253,8 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         rows = Rows(self.validated_store(X), self.plan.block_rows(self.n_features_in_))
         # The offset is taken after the product: one small vector instead of a centered copy of X.
         W, offset = self.components_.T, self.center_ @ self.components_.T
-        return given_back(rows.lazily(lambda block: (block.times(W) - offset,)))
+        like = np.empty((0, W.shape[1]), W.dtype)
+        return given_back(rows.lazily(lambda block: (block.times(W) - offset,)), like)
 
     def validated_store(self, X: Any) -> Store:
         """Rows that the fitted model can be asked about."""
@@ -232,7 +268,8 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         """A function of the scores of every block of rows."""
         check_is_fitted(self)
         rule = self.rule_
-        return given_back(self.rule_rows(X).lazily(lambda block: (function(rule.scores(block)),)))
+        like = function(np.zeros((1, len(self.classes_))))[:0]
+        return given_back(self.rule_rows(X).lazily(lambda block: (function(rule.scores(block)),)), like)
 
     @available_if(_decides)
     def predict(self, X: Any) -> Array:
@@ -258,6 +295,14 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
     @available_if(_decides)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of samples whose predicted class is the given one."""
+        if is_parted(X):
+            found = validation.parted_training(self, X, y, sample_weight, self.plan, reset=False)
+            classes, rule = self.classes_, self.rule_
+            right = self.rule_rows(found.store).lazily(
+                lambda block, y: (classes[rule.scores(block).argmax(axis=1)] == y,), found.labels
+            )
+            weight = 1.0 + 0.0 * right if found.weight is None else found.weight
+            return (weight * right).sum() / weight.sum()
         return super().score(X, y, sample_weight)
 
     @property
@@ -297,6 +342,10 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
             tags.estimator_type = "transformer"
             tags.classifier_tags = None
         return tags
+
+
+def _nobody_left(label: Any) -> str:
+    return f"No sample is left in class {label} after the verified labels; leave out its samples."
 
 
 def _differences(scores: Array) -> Array:

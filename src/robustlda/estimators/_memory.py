@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from robustlda.data import Store
+from robustlda.data.parted import PartedStore
 from robustlda.data.store import as_store, is_read_in_blocks, is_sparse
 from robustlda.decision.rule import Checks
 from robustlda.estimators._base import DiscriminantProjection
@@ -52,6 +53,8 @@ class MeasuredProjection(DiscriminantProjection):
 
     def _check_training(self, X: Any, y: Any, sample_weight: Any, verified: Any) -> tuple[Store, Checks, Array]:
         store, checks, weight = super()._check_training(X, y, sample_weight, verified)
+        if isinstance(store, PartedStore):
+            return store, checks, weight  # whose parts and workers are what they are
         needed = self.estimate_memory(store, checks.given)
         # Asking the system takes longer than fitting a table so small that the answer is known.
         if needed > _ALWAYS_THERE and needed > (free := available_memory()):

@@ -1,7 +1,9 @@
 """Every check of what a user gives, before anything is computed; what lies below trusts its input."""
 
+import operator
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,11 +13,16 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from robustlda.data import columns, parted_input
+from robustlda.data.columns import Column
+from robustlda.data.parted import PartedStore
+from robustlda.data.parted_input import MAX_LABELS, PartedInput
 from robustlda.data.store import Block, Store, as_store, is_read_in_blocks, row_slices
 from robustlda.linalg import Array
 from robustlda.plan import Plan
 
 _DTYPES = (np.float64, np.float32)
+_MOST_FEATURES = 10_000  # of rows in parts, from which a matrix of features × features is made
 
 
 def validated_store(estimator: BaseEstimator, X: Any, plan: Plan) -> Store:
@@ -24,8 +31,117 @@ def validated_store(estimator: BaseEstimator, X: Any, plan: Plan) -> Store:
         return as_store(validate_data(estimator, X, accept_sparse="csr", dtype=_DTYPES, reset=False))
     store = as_store(X)
     _check_features(estimator, store.shape[1], reset=False)
-    _peak(store, plan)
+    if not isinstance(store, PartedStore):  # rows of which say so themselves, when they are read
+        _peak(store, plan)
     return store
+
+
+def parted_training(
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, plan: Plan, *, reset: bool = True
+) -> PartedInput:
+    """Rows in parts with labels and weights, checked."""
+    if has_answers(y):
+        raise ValueError("Several answers for every row need rows in memory; give one label for each.")
+    found = parted_input.read(X, y, sample_weight)
+    n, d = found.store.shape
+    if found.labels is None:
+        raise ValueError("y is None; give one label for each row.")
+    _check_features(estimator, d, reset=reset)
+    if reset and found.names is not None and all(isinstance(name, str) for name in found.names):
+        estimator.feature_names_in_ = np.array(found.names, object)
+    if d > _MOST_FEATURES:
+        raise ValueError(
+            f"X has {d} features; rows in parts may have {_MOST_FEATURES}. Reduce them first, for example with "
+            "TruncatedSVD fitted to some of the rows."
+        )
+    if reset and n <= d:
+        raise ValueError(f"X has {n} rows for {d} features; rows in parts must be more. Use X.compute(): it is small.")
+    _check_peaks(found.store, reset)
+    if found.weight is not None:
+        least = found.weight.parts.fold(np.min, np.minimum, found.weight)
+        if not least > 0:
+            raise ValueError(f"sample_weight holds {least:g}; leave out rows that do not count, and weigh all others.")
+    return found
+
+
+def parted_classes(estimator: BaseEstimator, found: PartedInput) -> tuple[Array, Column]:
+    """The classes, and the index of every row's class."""
+    assert found.labels is not None
+    classes = found.labels.parts.fold(_classes_of, _union, found.labels)
+    if len(classes) > MAX_LABELS:
+        raise ValueError(f"y has more than {MAX_LABELS} different labels; rLDA needs classes, not measurements.")
+    check_classification_targets(classes)
+    if len(classes) < 2:
+        raise ValueError(one_class(estimator, classes[0]))
+    return classes, found.labels.apply(partial(_index_of, classes)).keep()
+
+
+def one_class(estimator: BaseEstimator, label: Any) -> str:
+    return f"{type(estimator).__name__} needs at least 2 classes, but y holds only one class: {label}."
+
+
+def parted_verified(verified: Any, given: Column, classes: Array) -> Column:
+    """Class indices that a person has found, −1 elsewhere."""
+    if verified is None:
+        return given.apply(_nobody_looked)
+    if not isinstance(verified, Mapping):
+        raise TypeError("verified must be a dict from row to right label, where rows are in parts.")
+    rows = np.array([_checked_row(row, len(given)) for row in verified], int)
+    known = class_indices(np.array([*verified.values(), None], object), classes)[:-1]
+    return columns.apply(partial(_known, rows, known), given, columns.positions(given))
+
+
+def _checked_row(row: Any, n: int) -> int:
+    if not (isinstance(row, Integral) and 0 <= int(row) < n):
+        raise ValueError(f"verified names row {row!r}; rows are whole numbers from 0 to {n - 1}.")
+    return int(row)
+
+
+def _nobody_looked(given: Array) -> Array:
+    return np.full(len(given), -1)
+
+
+def _known(rows: Array, classes: Array, given: Array, positions: Array) -> Array:
+    known = np.full(len(given), -1)
+    if len(positions):
+        here = (rows >= positions[0]) & (rows <= positions[-1])
+        known[rows[here] - positions[0]] = classes[here]
+    return known
+
+
+def _classes_of(labels: Array) -> Array:
+    missing = [k for k, label in enumerate(labels.tolist()) if _is_missing(label)] if labels.dtype.kind in "fO" else []
+    if missing:
+        raise ValueError(f"y has {len(missing)} missing labels in one part; leave these rows out and predict them.")
+    return np.unique(labels)[: MAX_LABELS + 1]
+
+
+def _union(left: Array, right: Array) -> Array:
+    return np.unique(np.concatenate([left, right]))[: MAX_LABELS + 1]
+
+
+def _index_of(classes: Array, labels: Array) -> Array:
+    return np.searchsorted(classes, labels)
+
+
+def _check_peaks(store: PartedStore, reset: bool) -> None:
+    peaks = store.fold(_as_stored, store.shape[0], _peak_of, operator.add)
+    ends = np.cumsum(store.rows.parts.sizes)
+    wrong = np.flatnonzero(~np.isfinite(peaks))
+    if len(wrong):
+        start, end = ends[wrong[0]] - store.rows.parts.sizes[wrong[0]], ends[wrong[0]]
+        raise ValueError(f"Rows {start} to {end - 1} of X contain NaN or infinity; impute or drop them.")
+    if reset:
+        _check_range(max(peaks), store.dtype)
+
+
+def _peak_of(blocks: Iterator[tuple[slice, Block]]) -> list[float]:
+    peaks = [block.peak() for _, block in blocks]
+    return [float(np.max(peaks))]
+
+
+def _as_stored(block: Block) -> Block:
+    return block
 
 
 def validated_training(estimator: BaseEstimator, X: Any, y: Any, plan: Plan) -> tuple[Store, Array]:
@@ -140,11 +256,14 @@ def _check_block(store: Store, block: Block, rows: slice) -> None:
 
 def check_size(store: Store, plan: Plan) -> None:
     """Squares of the data, and squares of those, must be numbers."""
-    limit = 1e15 if store.dtype == np.float32 else 1e75
-    peak = _peak(store, plan)
+    _check_range(_peak(store, plan), store.dtype)
+
+
+def _check_range(peak: float, dtype: np.dtype[Any]) -> None:
+    limit = 1e15 if dtype == np.float32 else 1e75
     if peak > limit or 0 < peak < 1 / limit:
         raise ValueError(
-            f"The largest number in X is {peak:.1e}, outside of {1 / limit:.0e} to {limit:.0e}, where {store.dtype} "
+            f"The largest number in X is {peak:.1e}, outside of {1 / limit:.0e} to {limit:.0e}, where {dtype} "
             "arithmetic is safe. Change the units, for example with StandardScaler."
         )
 
@@ -200,9 +319,7 @@ def verified_labels(verified: Any, y: Array) -> Array:
     found = np.full(len(y), None, object)
     if isinstance(verified, Mapping):
         for row, label in verified.items():
-            if not (isinstance(row, Integral) and 0 <= int(row) < len(y)):
-                raise ValueError(f"verified names row {row!r}; rows are whole numbers from 0 to {len(y) - 1}.")
-            found[int(row)] = label
+            found[_checked_row(row, len(y))] = label
         return found
     values = np.asarray(verified)
     if values.shape != (len(y),):

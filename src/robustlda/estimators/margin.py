@@ -56,6 +56,8 @@ class MMC(DiscriminantProjection):
     3.62
     """
 
+    _reads_parts = True
+
     def __init__(
         self, n_components: int | None = None, *, decision: str | None = "centroid", priors: Any = None
     ) -> None:

@@ -116,6 +116,8 @@ class RobustLDA(MeasuredProjection):
 
     covariance_: Array
 
+    _reads_parts = True
+
     def __init__(
         self,
         n_components: int | None = None,

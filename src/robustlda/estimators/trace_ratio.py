@@ -76,6 +76,8 @@ class TraceRatioLDA(RatioProjection):
     23.76
     """
 
+    _reads_parts = True
+
     def __init__(
         self,
         n_components: int | None = None,

@@ -1,0 +1,163 @@
+"""Rows and labels in parts, as people have them: Dask collections, Parquet files, or blocks from a source of their own.
+
+Whatever they are, they become a `PartedStore` and columns. What has to be known of all parts before anything else, such
+as how many rows each of them has, is asked in one pass.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+
+from robustlda.data.chunked import Blocks, LocalParts
+from robustlda.data.columns import Column
+from robustlda.data.journal import Journal
+from robustlda.data.parted import PartedStore
+from robustlda.data.store import as_rows
+from robustlda.linalg import Array
+
+MAX_LABELS = 10_000
+"""Distinct labels beyond which a column does not hold classes."""
+
+
+@dataclass(frozen=True)
+class PartedInput:
+    """Rows in parts; labels and weights as they were given, if they were; names of features, if they have any."""
+
+    store: PartedStore
+    labels: Column | None
+    weight: Column | None
+    names: list[str] | None
+
+    @property
+    def journal(self) -> Journal:
+        return self.store.rows.parts.journal
+
+
+def is_parted(X: Any) -> bool:
+    """Whether X is in parts, which are read or computed when they are needed."""
+    return isinstance(X, Blocks | PartedStore) or is_dask(X) or hasattr(X, "as_blocks")
+
+
+def is_dask(X: Any) -> bool:
+    return type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "__dask_graph__")
+
+
+def read(X: Any, y: Any = None, weight: Any = None, journal: Journal | None = None) -> PartedInput:
+    """The parts of X, and what belongs to their rows."""
+    if is_dask(X):
+        return _from_dask(X, y, weight, journal)
+    return _from_blocks(X, journal)
+
+
+def rows_to_predict(X: Any) -> PartedStore:
+    """The parts of X, of which nothing is asked before they are needed."""
+    if isinstance(X, PartedStore):
+        return X
+    if not is_dask(X):
+        return read(X).store
+    from robustlda.data import dask_parts
+
+    tasks, sizes, d, dtype, _ = dask_parts.rows_and_sizes(X)
+    parts = dask_parts.DaskParts([cast(int, size) if np.isnan(size) else int(size) for size in sizes])
+    dtype = np.dtype(np.float32 if dtype == np.float32 else np.float64)
+    rows = Column.kept(parts, tasks).apply(partial(finite_rows, dtype))
+    return PartedStore(rows, d, dtype, sparse=False)
+
+
+def finite_rows(dtype: Any, part: Any) -> Any:
+    """Rows of a part, all of whose numbers are finite."""
+    rows = as_rows(part, dtype)
+    values = getattr(rows, "data", rows) if not isinstance(rows, np.ndarray) else rows
+    if not np.isfinite(values).all():
+        raise ValueError("X contains NaN or infinity; impute or drop these rows.")
+    return rows
+
+
+def _from_dask(X: Any, y: Any, weight: Any, journal: Journal | None) -> PartedInput:
+    from robustlda.data import dask_parts
+
+    tasks, sizes, d, _, names = dask_parts.rows_and_sizes(X)
+    kept: list[Any] = [tasks]
+    given = [(name, values) for name, values in (("y", y), ("sample_weight", weight)) if values is not None]
+    parts = dask_parts.DaskParts([0] * len(tasks), journal)
+    if np.isnan(sizes).any() and any(not hasattr(values, "to_delayed") for _, values in given):
+        shapes = parts.fold(_shapes, _joined, Column.kept(parts, tasks))
+        sizes = [float(shape[0]) for shape in shapes]
+    for name, values in given:
+        split = dask_parts.values_of(values, sizes, name)
+        if len(split) != len(tasks):
+            raise ValueError(
+                f"X has {len(tasks)} partitions and {name} {len(split)}, of which it is not known how many rows they "
+                f"have: call X = X.compute_chunk_sizes() and {name} = {name}.compute_chunk_sizes() first."
+            )
+        kept.append(split)
+    shapes = parts.fold(_shapes, _joined, *(Column.kept(parts, results) for results in kept))
+    for name, column in zip([name for name, _ in given], range(2, 2 + len(given)), strict=True):
+        _check_lengths([(shape[0], shape[column + 1]) for shape in shapes], name)
+    some = [k for k, shape in enumerate(shapes) if shape[0]]
+    whole = dask_parts.DaskParts([shapes[k][0] for k in some], parts.journal)
+    columns = [Column.kept(whole, [results[k] for k in some]) for results in kept]
+    by_name = dict(zip([name for name, _ in given], columns[1:], strict=True))
+    return _input(columns[0], [shapes[k] for k in some], d, by_name.get("y"), by_name.get("sample_weight"), names)
+
+
+def _from_blocks(blocks: Any, journal: Journal | None) -> PartedInput:
+    blocks = blocks if isinstance(blocks, Blocks) else blocks.as_blocks()
+    first = LocalParts([], journal)
+    shapes = first.fold(_shapes, _joined, *(Column.kept(first, blocks, item) for item in range(3)))
+    _check_lengths([(shape[0], shape[3]) for shape in shapes], "y")
+    weighted = shapes[0][4] is not None
+    if weighted:
+        _check_lengths([(shape[0], shape[4]) for shape in shapes], "sample_weight")
+    parts = LocalParts([shape[0] for shape in shapes], first.journal)
+    rows, labels, weight = (Column.kept(parts, blocks, item) for item in range(3))
+    names = getattr(blocks, "names", None)
+    return _input(rows, shapes, shapes[0][1], labels, weight if weighted else None, names)
+
+
+def _input(
+    rows: Column, shapes: Sequence[tuple[Any, ...]], d: int, labels: Any, weight: Any, names: list[str] | None
+) -> PartedInput:
+    wrong = [shape for shape in shapes if shape[1] != d]
+    if wrong:
+        raise ValueError(f"Some parts of X have {d} features, others {wrong[0][1]}; all need the same.")
+    kinds = {shape[2] for shape in shapes}
+    sparse = bool(kinds & {"sparse float32", "sparse float64"})
+    dtype = np.dtype(np.float32 if kinds <= {"float32", "sparse float32"} else np.float64)
+    store = PartedStore(rows.apply(partial(_rows_of_type, dtype)), d, dtype, sparse=sparse)
+    labels = None if labels is None else labels.apply(_one_column)
+    weight = None if weight is None else weight.apply(_numbers)
+    return PartedInput(store, labels, weight, names)
+
+
+def _rows_of_type(dtype: Any, part: Any) -> Any:
+    return as_rows(part, dtype)
+
+
+def _one_column(values: Any) -> Array:
+    values = np.asarray(values)
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+
+
+def _numbers(values: Any) -> Array:
+    return np.asarray(values, float).ravel()
+
+
+def _shapes(rows: Any, *others: Any) -> list[tuple[Any, ...]]:
+    """Rows, features and type of a part, and how many labels and weights there are."""
+    found = as_rows(rows[:1] if hasattr(rows, "dtype") else rows, None)
+    kind = ("" if isinstance(found, np.ndarray) else "sparse ") + str(found.dtype)
+    return [(rows.shape[0], found.shape[1], kind, *(None if v is None else len(v) for v in others))]
+
+
+def _joined(left: list[Any], right: list[Any]) -> list[Any]:
+    return left + right
+
+
+def _check_lengths(lengths: Sequence[tuple[int, int]], name: str) -> None:
+    for part, (rows, values) in enumerate(lengths):
+        if rows != values:
+            raise ValueError(f"Part {part} of X has {rows} rows, but {name} has {values} values there: give one each.")
