@@ -11,19 +11,36 @@ Distances within the projection capture what separates the classes. What lies ou
 which has a farness of its own; the larger of the two is the farness from every class.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.stats import norm
 
+from robustlda.data.columns import quantiles
 from robustlda.linalg import Array
 
+Scale = tuple[float, float]
+"""Center and width of cube roots of squared distances; a width of 0 where the reference samples do not differ."""
 
-def robust_z(squared: Array, reference: Array) -> Array:
-    """Robust z-values of cube roots of squared distances; zero if the reference samples do not differ."""
-    roots, usual = np.cbrt(squared), np.cbrt(reference)
-    middle = np.median(usual)
+
+def scales(believed: Any, *squared: Any) -> list[Scale]:
+    """What is usual for each of some squared distances; `believed` is 1 for samples to measure by, and 0 for others."""
+    roots = [np.cbrt(each) for each in squared]
+    asked = [(root, share) for root in roots for share in (0.5, 0.8)]
+    found = quantiles(believed, *asked)
+    middles, upper = found[::2], found[1::2]
+    deviations = [np.abs(root - middle) for root, middle in zip(roots, middles, strict=True)]
+    usual = quantiles(believed, *((deviation, 0.5) for deviation in deviations))
     # The upper tail may be longer than the lower one; its quantile resists up to a fifth of arbitrary samples.
-    width = max(1.4826 * np.median(np.abs(usual - middle)), (np.quantile(usual, 0.8) - middle) / norm.ppf(0.8))
-    return (roots - middle) / width if width > 1e-9 * max(middle, 1e-300) else np.zeros_like(roots)
+    widths = [max(1.4826 * u, (q - m) / norm.ppf(0.8)) for u, q, m in zip(usual, upper, middles, strict=True)]
+    return [(m, float(w) if w > 1e-9 * max(m, 1e-300) else 0.0) for m, w in zip(middles, widths, strict=True)]
+
+
+def z_value(scale: Scale, squared: Array) -> Array:
+    """Robust z-values of cube roots of squared distances."""
+    middle, width = scale
+    roots = np.cbrt(squared)
+    return np.asarray((roots - middle) / width if width else np.zeros_like(roots))
 
 
 def probability(z: Array) -> Array:

@@ -1,6 +1,7 @@
 """`LabelAudit`: one robust fit, and for every sample how probable it is that its label is wrong."""
 
 from dataclasses import astuple
+from functools import partial
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Self, cast
@@ -8,18 +9,29 @@ from typing import Any, Self, cast
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from robustlda.audit import farness
+from robustlda.audit import farness, parted_audit
+from robustlda.data.parted_input import is_parted
 from robustlda.data.store import Block, Rows
 from robustlda.decision.answers import Answers
 from robustlda.decision.label_noise import LabelNoise
 from robustlda.decision.rule import Distances, FittedDecision, Measuring
-from robustlda.estimators import answer_table, check_whole, class_indices, fit_decision, has_answers, verified_labels
+from robustlda.estimators import (
+    answer_table,
+    check_whole,
+    class_indices,
+    fit_decision,
+    fit_parts,
+    has_answers,
+    verified_labels,
+)
 from robustlda.estimators.robust import RobustLDA
 from robustlda.linalg import Array
+from robustlda.output import replacing
 
 OUTLYING = 4.0
 """Robust z-value of the distance from the nearest class beyond which a sample belongs to none: one in 30 000."""
@@ -135,6 +147,13 @@ class LabelAudit(BaseEstimator):
     annotator_confusion_: Array
     _frame_kind: Any
     _doubt: Array
+    n_expected_wrong_: float
+    _judged: "parted_audit.Judged | None"
+    _rows: Array | None
+    n_samples_: int
+    n_verified_: int
+    n_mislabelled_: int
+    n_outlying_: int
     _features_named: bool
 
     def __init__(
@@ -175,6 +194,9 @@ class LabelAudit(BaseEstimator):
         """
         model = RobustLDA() if self.estimator is None else clone(self.estimator)
         self._check_parameters(model)
+        self._judged = self._rows = None
+        if is_parted(X):
+            return self._fit_parts(model, X, y, verified, features)
         asked = answer_table(y) if has_answers(y) else None
         n = len(np.asarray(y))
         if asked is None and len(np.unique(np.asarray(y))) == n:
@@ -202,11 +224,86 @@ class LabelAudit(BaseEstimator):
         order = self._order()
         self.rank_ = np.empty(len(given), int)
         self.rank_[order] = np.arange(1, len(given) + 1)
-        self.n_worth_checking_ = int((self.probability_wrong_ >= 0.5)[~self.verified_].sum())
+        worth = (self.probability_wrong_ >= 0.5) & ~self.verified_
+        self.n_worth_checking_, self.n_expected_wrong_ = int(worth.sum()), float(self.probability_wrong_[worth].sum())
         self.finding_ = np.full(len(given), "", dtype="<U11")
         self.finding_[self.flags()] = "mislabelled"
         self.finding_[self.outlyingness_ > OUTLYING] = "outlying"
+        self.n_samples_, self.n_verified_ = len(given), int(self.verified_.sum())
+        self.n_mislabelled_ = int((self.finding_ == "mislabelled").sum())
+        self.n_outlying_ = int((self.finding_ == "outlying").sum())
         return self
+
+    def _fit_parts(self, model: RobustLDA, X: Any, y: Any, verified: Any, features: Any) -> Self:
+        """The same for rows in parts; what is said of single rows is said of the worst, and of some others."""
+        if self.n_resamples:
+            raise ValueError("n_resamples needs rows in memory; where there are many rows, it would change nothing.")
+        decision, found, checks = fit_parts(model, X, y, verified)
+        noise, n = decision.label_noise, found.store.shape[0]
+        assert noise is not None
+        self.estimator_, self.classes_, self._frame_kind = model, model.classes_, None
+        self.transition_ = model.transition_
+        self._name_features(features)
+        said = partial(_said_by_features, self.transition_)
+        judged = self._judged = parted_audit.judge(model, decision, found, checks, said)
+        self.confusion_ = judged.confusion
+        wrong, open_ = judged.wrong, ~judged.verified
+        self.n_samples_, self.n_verified_ = n, n - int((open_ + 0.0).sum())
+        self.noise_rate_ = wrong.mean()
+        self._set_interval((open_ * wrong * (1 - wrong)).sum(), noise, 0.0)
+        worth = open_ & (wrong >= 0.5)
+        self.n_worth_checking_, self.n_expected_wrong_ = int((worth + 0.0).sum()), (worth * wrong).sum()
+        finding = judged.finding(judged.threshold(self.max_false_alarm), OUTLYING)
+        self.n_mislabelled_, self.n_outlying_ = (parted_audit.count(finding, kind) for kind in (1, 2))
+        self._list_rows(judged, finding)
+        return self
+
+    def _list_rows(self, judged: "parted_audit.Judged", finding: Any) -> None:
+        """Attributes of the rows that are listed: the worst, then some of the others in the order of the data."""
+        worst = judged.worst(parted_audit.WORST)
+        others = np.setdiff1d(parted_audit.drawn(self.n_samples_), worst)
+        rows = np.concatenate([worst, others])
+        self.given_, self.suggested_ = self.classes_[judged.given[rows]], self.classes_[judged.suggested[rows]]
+        self.ids_, self.probability_wrong_, self._doubt = judged.ids[rows], judged.wrong[rows], judged.doubt[rows]
+        self.verified_, self.outlyingness_ = judged.verified[rows], judged.z_any[rows]
+        self.farness_, self.farness_any_ = (farness.probability(z[rows]) for z in (judged.z_own, judged.z_any))
+        self.finding_ = parted_audit.FINDINGS[finding[rows]]
+        self.rank_ = np.append(np.arange(1, len(worst) + 1), np.full(len(others), self.n_samples_))
+        self._rows = rows
+        sample = judged.store.take(rows)
+        self.plane_, self.plane_axes_ = self._plane(sample, _distances(self.estimator_, sample).plane)
+        self.plane_loadings_ = _correlations(self.estimator_, sample, self.plane_)
+
+    def to_parquet(self, folder: str | Path) -> int:
+        """Write what was found out about every row: files in a folder, one for each part of the data.
+
+        Columns are id, given, suggested, probability_wrong, farness, farness_any and finding. Of rows in parts, every
+        part is written where it is; workers on other machines need a folder that all of them see.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Where to; files of the same names are replaced.
+
+        Returns
+        -------
+        n_files : int
+        """
+        check_is_fitted(self)
+        if self._judged is None:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            table = nw.from_native(self.to_frame(), eager_only=True).to_arrow()
+            with replacing(Path(folder) / "part-00000.parquet") as target:
+                pq.write_table(table, target)
+            return 1
+        finding = self._judged.finding(self._judged.threshold(self.max_false_alarm), OUTLYING)
+        return self._judged.write(Path(folder), finding)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if state.get("_judged") is not None:
+            state["_judged"] = None  # what is kept on workers stays there
+        return state
 
     def _name_features(self, features: Any) -> None:
         d = self.estimator_.n_features_in_
@@ -243,19 +340,26 @@ class LabelAudit(BaseEstimator):
         # What the features say alone: beliefs hold the given label as well, and with few errors hardly doubt it.
         # Several answers are evidence rather than a label in doubt, and stay in.
         several = noise.annotators is not None
-        features = beliefs if several else beliefs / np.maximum(self.transition_[:, labels].T, 1e-300)
+        features = beliefs if several else _said_by_features(self.transition_, beliefs, labels)
         self._doubt = 1 - features[np.arange(len(labels)), labels] / features.sum(axis=1)
         self.suggested_ = self.classes_[features.argmax(axis=1)]
         self.probability_wrong_ = 1 - beliefs[np.arange(len(labels)), labels]
-        self.noise_rate_ = rate = float(self.probability_wrong_.mean())
-        low, high = _interval(rate, self.probability_wrong_[~self.verified_], len(labels))
+        self.noise_rate_ = float(self.probability_wrong_.mean())
+        self.n_samples_, self.n_verified_ = len(labels), int(self.verified_.sum())
+        wrong = self.probability_wrong_[~self.verified_]
         error = 1.96 * float(np.std(rates, ddof=1)) if len(rates) > 1 else 0.0
+        self._set_interval(float(wrong @ (1 - wrong)), noise, error)
+        self.confusion_ = np.array([beliefs[labels == k].sum(axis=0) for k in range(len(self.classes_))])
+
+    def _set_interval(self, open_: float, noise: LabelNoise, error: float) -> None:
+        """What the noise rate may be; `open_` is what is open about single labels, `error` that of other fits."""
+        rate = self.noise_rate_
+        low, high = _interval(rate, open_, self.n_samples_, self.n_samples_ - self.n_verified_)
         low, high = min(low, max(0.0, rate - error)), max(high, rate + error)
         # Chance on both sides of all that cannot be told apart.
         least, most = noise.bounds
         self.noise_interval_ = float(max(0, low - max(rate - least, 0))), float(min(1, high + max(most - rate, 0)))
         self.noise_reason_ = _reason(self, noise)
-        self.confusion_ = np.array([beliefs[labels == k].sum(axis=0) for k in range(len(self.classes_))])
 
     def _resampled(self, model: RobustLDA, X: Any, y: Any, verified: Any) -> tuple[Array, list[float]]:
         """Mean beliefs and noise rates of fits with exponential weights, the Bayesian form of drawing samples anew."""
@@ -276,10 +380,10 @@ class LabelAudit(BaseEstimator):
         self.plane_, self.plane_axes_ = self._plane(X, found.plane)
         self.plane_loadings_ = _correlations(self.estimator_, X, self.plane_)
         own = found.squared[np.arange(len(labels)), labels]
-        z = farness.robust_z(found.squared, own[believed])
-        outside = farness.robust_z(found.outside, found.outside[believed])
-        self.outlyingness_ = np.maximum(z.min(axis=1), outside)
-        self.farness_ = farness.probability(z[np.arange(len(labels)), labels])
+        scale, outside = farness.scales(believed.astype(float), own, found.outside)
+        nearest = farness.z_value(scale, found.squared.min(axis=1))
+        self.outlyingness_ = np.maximum(nearest, farness.z_value(outside, found.outside))
+        self.farness_ = farness.probability(farness.z_value(scale, own))
         self.farness_any_ = farness.probability(self.outlyingness_)
 
     def _plane(self, X: Any, otherwise: Array) -> tuple[Array, tuple[str, str]]:
@@ -340,6 +444,10 @@ class LabelAudit(BaseEstimator):
         check_is_fitted(self)
         share = self.max_false_alarm if max_false_alarm is None else max_false_alarm
         _check_share(share)
+        if self._rows is not None:
+            if self._judged is None:
+                raise ValueError("After unpickling, only the flags in `finding_` are known of rows in parts.")
+            return self._judged.finding(self._judged.threshold(share), np.inf)[self._rows] == 1
         wrong = self.probability_wrong_
         descending = -np.sort(-wrong)
         false_alarms = np.cumsum(1 - descending) / np.arange(1, len(wrong) + 1)
@@ -374,16 +482,22 @@ class LabelAudit(BaseEstimator):
         check_is_fitted(self)
         check_whole("n", n)
         order = self._order()
+        if self._rows is not None:  # those at equal distances stand for all
+            order = order[np.isin(self._rows[order], parted_audit.drawn(self.n_samples_))]
         order = order[~self.verified_[order]]
         wrong = self.probability_wrong_[order]
         if n >= len(order):
-            return order
+            return self._numbers(order)
         # What is open about a label; a little is about all of them.
         open_ = np.sqrt(wrong * (1 - wrong)) + np.abs(self._doubt[order] - wrong) + 0.15
         ends = np.cumsum(open_) / open_.sum() * n
         middles = np.unique(np.searchsorted(ends, np.arange(n) + 0.5))
         rest = np.setdiff1d(np.argsort(-open_, kind="stable"), middles, assume_unique=True)[: n - len(middles)]
-        return order[np.sort(np.concatenate([middles, rest]))]
+        return self._numbers(order[np.sort(np.concatenate([middles, rest]))])
+
+    def _numbers(self, places: Array) -> Array:
+        """Numbers of rows in the data, by their places in the attributes."""
+        return places if self._rows is None else self._rows[places]
 
     def cleaned(self, max_false_alarm: float | None = None) -> tuple[Array, Array]:
         """The labels with the flagged ones replaced, and a mask of the samples that are no outliers.
@@ -444,8 +558,8 @@ def _reason(audit: LabelAudit, noise: LabelNoise) -> str:
     """Why the interval of the noise rate is as wide as it is."""
     least, most = noise.bounds
     if most - least <= 0.02 + 0.2 * audit.noise_rate_:
-        if audit.verified_.any():
-            return f"{audit.verified_.sum()} checked labels tell how many are wrong."
+        if audit.n_verified_:
+            return f"{audit.n_verified_} checked labels tell how many are wrong."
         return "The features tell classes apart well enough to count."
     if noise.annotators is not None:
         return (
@@ -491,12 +605,17 @@ def _check_share(share: float) -> None:
         raise ValueError(f"max_false_alarm={share!r} must lie between 0 and 1, for example 0.05.")
 
 
-def _interval(rate: float, wrong: Array, n: int) -> tuple[float, float]:
+def _said_by_features(transition: Array, beliefs: Array, labels: Array) -> Array:
+    """Beliefs without the part that the given label has in them, up to a factor for each sample."""
+    return np.asarray(beliefs / np.maximum(transition[:, labels].T, 1e-300))
+
+
+def _interval(rate: float, open_: float, n: int, n_open: int) -> tuple[float, float]:
     """95 % interval of the flip rate: its information is that of known flips, less what their uncertainty hides."""
-    if not len(wrong):
+    if not n_open:
         return rate, rate
     spread = max(rate * (1 - rate), 1e-9)
-    information = max(n * spread - float(wrong @ (1 - wrong)), 1e-3 * n * spread) / spread**2
+    information = max(n * spread - open_, 1e-3 * n * spread) / spread**2
     error = 1.96 / np.sqrt(information)
     # Where nothing was found, three in n may still have been missed.
     return max(0.0, rate - error), float(min(1.0, max(rate + error, 3 / n)))

@@ -5,8 +5,9 @@ space. Everything above asks for statistics and never for a row.
 """
 
 from robustlda.data.chunked import Blocks
+from robustlda.data.parquet import ParquetTable
 from robustlda.data.samples import Samples, as_samples
 from robustlda.data.store import Block, Store, as_store
 from robustlda.data.weights import Weights
 
-__all__ = ["Block", "Blocks", "Samples", "Store", "Weights", "as_samples", "as_store"]
+__all__ = ["Block", "Blocks", "ParquetTable", "Samples", "Store", "Weights", "as_samples", "as_store"]

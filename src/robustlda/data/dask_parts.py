@@ -15,6 +15,7 @@ from dask.delayed import Delayed, delayed
 
 from robustlda.data.columns import Column, Recipe
 from robustlda.data.journal import Journal
+from robustlda.data.parquet import Reading
 from robustlda.linalg import Array
 
 
@@ -104,6 +105,12 @@ def _on_a_cluster(error: BaseException) -> bool:
     return type(error).__module__.startswith("distributed") or isinstance(
         error, concurrent.futures.CancelledError | OSError
     )
+
+
+def reading(parts: Reading) -> list[Delayed]:
+    """Tasks that read parts, each time they are needed."""
+    read = delayed(parts.read, pure=False, traverse=False)
+    return [read(fragment) for fragment in parts.fragments]
 
 
 def rows_and_sizes(X: Any) -> tuple[list[Any], list[float], int, np.dtype[Any] | None, list[str] | None]:

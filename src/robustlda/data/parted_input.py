@@ -4,6 +4,7 @@ Whatever they are, they become a `PartedStore` and columns. What has to be known
 as how many rows each of them has, is asked in one pass.
 """
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +15,7 @@ import numpy as np
 from robustlda.data.chunked import Blocks, LocalParts
 from robustlda.data.columns import Column
 from robustlda.data.journal import Journal
+from robustlda.data.parquet import ParquetTable
 from robustlda.data.parted import PartedStore
 from robustlda.data.store import as_rows
 from robustlda.linalg import Array
@@ -30,6 +32,7 @@ class PartedInput:
     labels: Column | None
     weight: Column | None
     names: list[str] | None
+    ids: Column | None = None
 
     @property
     def journal(self) -> Journal:
@@ -38,7 +41,7 @@ class PartedInput:
 
 def is_parted(X: Any) -> bool:
     """Whether X is in parts, which are read or computed when they are needed."""
-    return isinstance(X, Blocks | PartedStore) or is_dask(X) or hasattr(X, "as_blocks")
+    return isinstance(X, Blocks | PartedStore | ParquetTable | PartedInput) or is_dask(X)
 
 
 def is_dask(X: Any) -> bool:
@@ -47,8 +50,14 @@ def is_dask(X: Any) -> bool:
 
 def read(X: Any, y: Any = None, weight: Any = None, journal: Journal | None = None) -> PartedInput:
     """The parts of X, and what belongs to their rows."""
+    if isinstance(X, PartedInput):
+        return X
     if is_dask(X):
         return _from_dask(X, y, weight, journal)
+    if isinstance(X, ParquetTable):
+        return _from_parquet(X, journal)
+    if isinstance(X, PartedStore):
+        raise TypeError("Rows in parts that were read already have no labels; give what they were read from.")
     return _from_blocks(X, journal)
 
 
@@ -104,8 +113,34 @@ def _from_dask(X: Any, y: Any, weight: Any, journal: Journal | None) -> PartedIn
     return _input(columns[0], [shapes[k] for k in some], d, by_name.get("y"), by_name.get("sample_weight"), names)
 
 
-def _from_blocks(blocks: Any, journal: Journal | None) -> PartedInput:
-    blocks = blocks if isinstance(blocks, Blocks) else blocks.as_blocks()
+def _from_parquet(table: ParquetTable, journal: Journal | None) -> PartedInput:
+    columns = [table.rows, table.column(table.label), *([] if table.id is None else [table.column(table.id)])]
+    parts: Any = LocalParts(table.sizes, journal)
+    kept: list[Any] = list(columns)
+    if _has_cluster():
+        from robustlda.data import dask_parts
+
+        parts = dask_parts.DaskParts(table.sizes, journal)
+        kept = [dask_parts.reading(column) for column in columns]
+    rows, labels, *ids = (Column.kept(parts, results) for results in kept)
+    store = PartedStore(rows, len(table.features), table.dtype, sparse=False)
+    return PartedInput(store, labels, None, table.features, ids[0] if ids else None)
+
+
+def _has_cluster() -> bool:
+    """Whether there is a cluster that work goes to."""
+    if "distributed" not in sys.modules:
+        return False
+    distributed: Any = sys.modules["distributed"]
+
+    try:
+        distributed.default_client()
+    except ValueError:
+        return False
+    return True
+
+
+def _from_blocks(blocks: Blocks, journal: Journal | None) -> PartedInput:
     first = LocalParts([], journal)
     shapes = first.fold(_shapes, _joined, *(Column.kept(first, blocks, item) for item in range(3)))
     _check_lengths([(shape[0], shape[3]) for shape in shapes], "y")
@@ -114,8 +149,7 @@ def _from_blocks(blocks: Any, journal: Journal | None) -> PartedInput:
         _check_lengths([(shape[0], shape[4]) for shape in shapes], "sample_weight")
     parts = LocalParts([shape[0] for shape in shapes], first.journal)
     rows, labels, weight = (Column.kept(parts, blocks, item) for item in range(3))
-    names = getattr(blocks, "names", None)
-    return _input(rows, shapes, shapes[0][1], labels, weight if weighted else None, names)
+    return _input(rows, shapes, shapes[0][1], labels, weight if weighted else None, None)
 
 
 def _input(

@@ -15,11 +15,11 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from robustlda.data import Samples, Store, Weights, as_samples
+from robustlda.data import Samples, Store, Weights, as_samples, parted_input
 from robustlda.data.centering import CENTERS
 from robustlda.data.chunked import Blocks
 from robustlda.data.columns import class_totals, given_back
-from robustlda.data.parted_input import is_parted
+from robustlda.data.parted_input import PartedInput, is_parted
 from robustlda.data.store import Rows
 from robustlda.decision import RULES, FittedDecision, Rule, Training
 from robustlda.decision.answers import Answers
@@ -363,6 +363,18 @@ def fit_decision(
         return decision
     # What the features say about the answers is a better start than what the answers said alone.
     return model._learn(store, replace(checks, given=most_probable(decision.beliefs)), weight)
+
+
+def fit_parts(
+    model: DiscriminantProjection, X: Any, y: Any = None, verified: Any = None
+) -> tuple[FittedDecision, PartedInput, Checks]:
+    """Fit the model to rows in parts; what it believes about them is returned, and what it learned from."""
+    model._check_parameters()
+    found = parted_input.read(X, y)
+    store, checks, weight = model._check_parts(found, None, None, verified)
+    decision = model._learn(store, checks, weight)
+    assert decision is not None
+    return decision, found, checks
 
 
 def _understood(y: Array, weight: Array) -> tuple[Array, Array, Answers | None]:

@@ -37,6 +37,7 @@ def write_suspects(audit: LabelAudit, path: Path) -> None:
         writer = csv.writer(file)
         writer.writerow(_COLUMNS)
         listed = (audit.finding_[order] != "") | (np.arange(len(order)) < max(audit.n_worth_checking_, _SHORT_LIST))
+        listed &= audit.rank_[order] <= len(order)  # of rows in parts, others are only drawn
         for i in order[listed]:
             texts = [spreadsheet_safe(str(v)) for v in (audit.ids_[i], audit.given_[i], audit.suggested_[i])]
             numbers = (audit.probability_wrong_[i], audit.farness_[i], audit.farness_any_[i])
@@ -46,16 +47,16 @@ def write_suspects(audit: LabelAudit, path: Path) -> None:
 def summary(audit: LabelAudit, notes: list[str]) -> dict[str, Any]:
     """The numbers of an audit, for programs."""
     return {
-        "samples": len(audit.given_),
+        "samples": audit.n_samples_,
         "classes": [str(c) for c in audit.classes_],
         "noise_rate": round(audit.noise_rate_, 6),
         "noise_interval": [round(float(x), 6) for x in audit.noise_interval_],
         "noise_reason": audit.noise_reason_,
         "worth_checking": audit.n_worth_checking_,
-        "verified": int(audit.verified_.sum()),
+        "verified": audit.n_verified_,
         "max_false_alarm": audit.max_false_alarm,
-        "mislabelled": int((audit.finding_ == "mislabelled").sum()),
-        "outlying": int((audit.finding_ == "outlying").sum()),
+        "mislabelled": audit.n_mislabelled_,
+        "outlying": audit.n_outlying_,
         "transition": np.round(audit.transition_, 6).tolist(),
         "notes": notes,
     }
@@ -68,17 +69,17 @@ def write_json(data: dict[str, Any], path: Path) -> None:
 
 def sentences(audit: LabelAudit, notes: list[str], flipped: Array | None) -> list[str]:
     """The summary, for readers."""
-    flags, far = audit.finding_ == "mislabelled", audit.finding_ == "outlying"
     low, high = audit.noise_interval_
     lines = [
         *notes,
-        f"{len(audit.given_):,} labels, {len(audit.classes_)} classes: about {audit.noise_rate_:.1%} are wrong "
+        f"{audit.n_samples_:,} labels, {len(audit.classes_)} classes: about {audit.noise_rate_:.1%} are wrong "
         f"({low:.1%} to {high:.1%}). {audit.noise_reason_}",
-        f"{flags.sum():,} labels flagged, at most {audit.max_false_alarm:.0%} of them expected to be correct; "
-        f"{far.sum():,} samples far from every class.",
+        f"{audit.n_mislabelled_:,} labels flagged, at most {audit.max_false_alarm:.0%} of them expected to be correct; "
+        f"{audit.n_outlying_:,} samples far from every class.",
     ]
     lines.append(_what_to_check(audit))
     if flipped is not None:
+        flags = audit.finding_ == "mislabelled"
         found = flags & flipped
         lines.append(
             f"Of {flipped.sum()} labels flipped on purpose, {found.sum()} were found, with {(flags & ~flipped).sum()} "
@@ -89,9 +90,9 @@ def sentences(audit: LabelAudit, notes: list[str], flipped: Array | None) -> lis
 
 def _what_to_check(audit: LabelAudit) -> str:
     """Where a person should look first."""
-    n, open_ = audit.n_worth_checking_, np.sort(audit.probability_wrong_[~audit.verified_])[::-1]
+    n = audit.n_worth_checking_
     if n:
-        return f"Check the first {n:,} of suspects.csv: about {open_[:n].sum():.0f} of them are wrong."
+        return f"Check the first {n:,} of suspects.csv: about {audit.n_expected_wrong_:,.0f} of them are wrong."
     return "No label is more probably wrong than right; suspects.csv begins with the ones to check if any."
 
 

@@ -37,14 +37,14 @@ def render(audit: "LabelAudit", *, title: str, images: Any = None, notes: list[s
     shown = _shown_points(np.argsort(audit.rank_), audit.finding_)
     return environment.get_template("audit.html").render(
         title=_short(title),
-        n=len(audit.given_),
+        n=audit.n_samples_,
         classes=len(audit.classes_),
         rate=audit.noise_rate_,
         interval=audit.noise_interval_,
         reason=_short(audit.noise_reason_, 400),
         worth_checking=audit.n_worth_checking_,
-        flagged=int((audit.finding_ == "mislabelled").sum()),
-        outlying=int((audit.finding_ == "outlying").sum()),
+        flagged=audit.n_mislabelled_,
+        outlying=audit.n_outlying_,
         false_alarm=audit.max_false_alarm,
         notes=[_short(note, 300) for note in notes or []],
         shown=len(shown),

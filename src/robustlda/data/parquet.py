@@ -1,0 +1,157 @@
+"""Rows in Parquet files, a few row groups at a time.
+
+Row groups are what a file can be read in. Consecutive ones of a file make a part, as many as fit into some megabytes.
+Which rows a part has is known from the footers of the files, before anything is read.
+"""
+
+import glob
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from robustlda.linalg import Array
+
+_PART = 1 << 22  # numbers in a part, if its row groups are not larger: 16 MB in single precision
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """Some row groups of a file."""
+
+    path: str
+    groups: tuple[int, ...]
+    size: int
+
+    def column(self, name: str) -> Array:
+        with pq.ParquetFile(self.path, memory_map=True) as file:
+            return np.asarray(file.read_row_groups(list(self.groups), [name]).column(0).to_numpy())
+
+    def rows(self, names: Sequence[str], dtype: Any) -> Array:
+        """The columns side by side; what is missing is NaN."""
+        with pq.ParquetFile(self.path, memory_map=True) as file:
+            table = file.read_row_groups(list(self.groups), list(names), use_threads=False)
+        rows = np.empty((table.num_rows, len(names)), dtype)
+        for j, name in enumerate(names):
+            rows[:, j] = table.column(name).to_numpy()
+        return rows
+
+
+class Reading(Sequence[Any]):
+    """What is read of every fragment, each time it is asked for."""
+
+    def __init__(self, read: Callable[[Fragment], Any], fragments: Sequence[Fragment]) -> None:
+        self.read, self.fragments = read, fragments
+
+    def __len__(self) -> int:
+        return len(self.fragments)
+
+    def __getitem__(self, part: Any) -> Any:
+        return self.read(self.fragments[part])
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self.read(fragment) for fragment in self.fragments)
+
+
+class ParquetTable:
+    """A table in one or many Parquet files, for data that do not fit into memory.
+
+    Parameters
+    ----------
+    files : str, Path or list of these
+        A file, a folder, or a pattern such as ``"part-*.parquet"``. All files have the same columns.
+    label : str
+        The column that holds the labels.
+    features : list of str, default=None
+        The columns to use; all others that hold numbers if None.
+    id : str, default=None
+        The column that says what rows are called in the results of an audit; their numbers if None.
+
+    Attributes
+    ----------
+    features : list of str
+        The columns that are used.
+    left_out : list of str
+        Columns that are not, as they hold no numbers.
+    """
+
+    def __init__(self, files: Any, label: str, *, features: Sequence[str] | None = None, id: str | None = None) -> None:
+        self.files, self.label, self.id = _found(files), label, id
+        schema = pq.read_schema(self.files[0])
+        asked = [label, *([] if id is None else [id]), *(features or [])]
+        missing = [name for name in asked if name not in schema.names]
+        if missing:
+            raise ValueError(
+                f"{Path(self.files[0]).name} has no column {missing[0]!r}; it has {_listed(schema.names)}."
+            )
+        others = [name for name in schema.names if name not in (label, id)]
+        numeric = [name for name in others if _is_number(schema.field(name).type)]
+        self.features = list(numeric if features is None else features)
+        words = [name for name in self.features if name not in numeric]
+        if words:
+            raise ValueError(f"The column {words[0]!r} holds no numbers; encode it first, or leave it out.")
+        if not self.features:
+            raise ValueError(f"{Path(self.files[0]).name} has no column of numbers besides {label!r}.")
+        self.left_out = [name for name in others if name not in self.features] if features is None else []
+        single = all(schema.field(name).type == pa.float32() for name in self.features)
+        self.dtype = np.dtype(np.float32 if single else np.float64)
+        self.fragments = [f for path in self.files for f in self._fragments(path, schema)]
+        if not self.fragments:
+            raise ValueError(f"There are no rows in {len(self.files)} Parquet files.")
+
+    def _fragments(self, path: str, schema: pa.Schema) -> list[Fragment]:
+        metadata = pq.read_metadata(path)
+        here = metadata.schema.to_arrow_schema()
+        different = [name for name in (self.label, *self.features) if name not in here.names]
+        if different:
+            raise ValueError(f"{Path(path).name} has no column {different[0]!r}, which {Path(self.files[0]).name} has.")
+        found: list[Fragment] = []
+        groups: list[int] = []
+        size = 0
+        for group in range(metadata.num_row_groups):
+            rows = metadata.row_group(group).num_rows
+            if groups and (size + rows) * len(self.features) > _PART:
+                found.append(Fragment(path, tuple(groups), size))
+                groups, size = [], 0
+            groups.append(group)
+            size += rows
+        return [f for f in [*found, Fragment(path, tuple(groups), size)] if f.size]
+
+    @property
+    def sizes(self) -> list[int]:
+        return [fragment.size for fragment in self.fragments]
+
+    @property
+    def rows(self) -> Reading:
+        names, dtype = self.features, self.dtype
+        return Reading(lambda fragment: fragment.rows(names, dtype), self.fragments)
+
+    def column(self, name: str) -> Reading:
+        """The values of a column."""
+        return Reading(lambda fragment: fragment.column(name), self.fragments)
+
+
+def _found(files: Any) -> list[str]:
+    """Paths of the files, in the order of their names."""
+    if isinstance(files, list | tuple):
+        return [path for each in files for path in _found(each)]
+    if Path(files).is_dir():
+        paths = sorted(str(path) for path in Path(files).rglob("*.parquet"))
+    else:
+        paths = sorted(glob.glob(str(files)))
+    if not paths:
+        raise FileNotFoundError(f"There is no Parquet file at {files}.")
+    return paths
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+
+
+def _listed(names: Sequence[str], most: int = 10) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
