@@ -73,7 +73,7 @@ class Judged:
         write = partial(_write_part, str(folder.resolve()), self.classes)
         columns = (self.ids, self.given, self.suggested, self.wrong, self.z_own, self.z_any, finding)
         numbers = Column.kept(self.wrong.parts, list(range(len(self.wrong.parts.sizes))))
-        return int(self.wrong.parts.fold(write, lambda a, b: a + b, numbers, *columns))
+        return int(self.wrong.parts.combined(write, lambda a, b: a + b, numbers, *columns))
 
 
 def judge(

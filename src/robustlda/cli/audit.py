@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from robustlda.cli import options
+from robustlda.cli import options, parts
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,6 +38,14 @@ if TYPE_CHECKING:
     help="CSV with columns id and verified: the right labels of rows that a person has checked, such as suspects.csv "
     "with a column added.",
 )
+@click.option("--workers", type=click.IntRange(1), help="Read TABLE in parts, with this many processes (needs Dask).")
+@click.option("--scheduler", help="Read TABLE in parts, on a Dask cluster: the address of its scheduler, tcp://…")
+@click.option("--memory-limit", default="auto", show_default=True, help="Memory of each of the --workers, such as 1GB.")
+@click.option(
+    "--checkpoint",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder that keeps what passes over TABLE have found: the same command goes on where it was interrupted.",
+)
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @options.out("audit")
 def audit(
@@ -48,6 +56,10 @@ def audit(
     max_noise: float | None,
     max_false_alarm: float,
     verified: Path | None,
+    workers: int | None,
+    scheduler: str | None,
+    memory_limit: str,
+    checkpoint: Path | None,
     format_: str,
     out: Path,
 ) -> None:
@@ -55,6 +67,9 @@ def audit(
 
     Writes suspects.csv, audit.json and report.html. Without TABLE, it audits scikit-learn's digits after flipping a
     fifth of the labels on purpose, and reports how many of them were found.
+
+    A folder of Parquet files, or a pattern such as 'part-*.parquet', is read in parts and may be larger than memory.
+    What was found about every row then goes to the folder rows.
     """
     from rich.console import Console
 
@@ -63,6 +78,17 @@ def audit(
     from robustlda.output import writable_directory
 
     console = Console(stderr=format_ == "json", highlight=False)
+    if parts.is_in_parts(table, workers is not None or scheduler is not None or checkpoint is not None):
+        assert table is not None
+        writable_directory(out)
+        chosen = [name.strip() for name in features.split(",")] if features else None
+        with parts.cluster(workers, scheduler, memory_limit):
+            found, notes = parts.audit(table, label, id_, chosen, max_false_alarm, verified, checkpoint, console)
+            _write(found, out, f"Label audit of {table.name}", None, notes)
+            found.to_parquet(out / "rows")
+        _print(found, notes, None, out, format_, console, rows=True)
+        _check_noise(found, max_noise, console)
+        return
     data, title, flipped = _read(table, label, id_, features)
     checked = None if verified is None else _verified(verified, data)
     writable_directory(out)
@@ -73,6 +99,10 @@ def audit(
         found = LabelAudit(max_false_alarm=max_false_alarm).fit(X, data.y, data.ids, verified=checked, features=names)
     _write(found, out, title, images, data.notes)
     _print(found, data.notes, flipped, out, format_, console)
+    _check_noise(found, max_noise, console)
+
+
+def _check_noise(found: "LabelAudit", max_noise: float | None, console: "Console") -> None:
     if max_noise is not None and found.noise_rate_ > max_noise:
         console.print(f"[red]Failed[/red]: {found.noise_rate_:.1%} is more than the {max_noise:.1%} allowed.")
         sys.exit(1)
@@ -108,7 +138,16 @@ def _write(found: "LabelAudit", out: Path, title: str, images: Any, notes: list[
     audit_files.write_json(audit_files.summary(found, notes), out / "audit.json")
 
 
-def _print(found: "LabelAudit", notes: list[str], flipped: Any, out: Path, format_: str, console: "Console") -> None:
+def _print(
+    found: "LabelAudit",
+    notes: list[str],
+    flipped: Any,
+    out: Path,
+    format_: str,
+    console: "Console",
+    *,
+    rows: bool = False,
+) -> None:
     import json
 
     from robustlda.report import audit_files
@@ -118,4 +157,7 @@ def _print(found: "LabelAudit", notes: list[str], flipped: Any, out: Path, forma
         return
     for line in audit_files.sentences(found, notes, flipped):
         console.print(line)
-    console.print(f"Wrote suspects.csv, audit.json and report.html to {out}.")
+    files = "suspects.csv, audit.json and report.html"
+    if rows:
+        files = "suspects.csv, audit.json, report.html and, in the folder rows, what was found about every row"
+    console.print(f"Wrote {files} to {out}.")

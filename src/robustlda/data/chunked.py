@@ -51,7 +51,10 @@ class LocalParts:
         return list(self._each(function, columns))
 
     def fold(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *columns: Any) -> Any:
-        return self.journal.recalled(lambda: pairwise(self._each(function, columns), combine))
+        return self.journal.recalled(lambda: self.combined(function, combine, *columns))
+
+    def combined(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *columns: Any) -> Any:
+        return pairwise(self._each(function, columns), combine)
 
     def _each(self, function: Callable[..., Any], columns: tuple[Any, ...]) -> Iterator[Any]:
         recipe = Recipe(function, columns)

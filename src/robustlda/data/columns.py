@@ -36,7 +36,11 @@ class Parts(Protocol):
         ...
 
     def fold(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *columns: Any) -> Any:
-        """The results combined in a fixed pairwise order."""
+        """The results combined in a fixed pairwise order; known from the journal if that has been done before."""
+        ...
+
+    def combined(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *columns: Any) -> Any:
+        """The same without the journal, for what has to be done again."""
         ...
 
     def given_back(self, column: "Column", like: Array) -> Any:

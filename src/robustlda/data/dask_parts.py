@@ -60,9 +60,9 @@ class DaskParts:
         return _Results(Recipe(function, columns))
 
     def fold(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *columns: Any) -> Any:
-        return self.journal.recalled(lambda: self._fold(function, combine, columns))
+        return self.journal.recalled(lambda: self.combined(function, combine, *columns))
 
-    def _fold(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], columns: tuple[Any, ...]) -> Any:
+    def combined(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *columns: Any) -> Any:
         parts = _tasks(Recipe(function, columns))
         add = delayed(combine, pure=False, traverse=False)
         while len(parts) > 1:

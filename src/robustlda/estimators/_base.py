@@ -113,7 +113,8 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
         -------
         self : object
         """
-        return self.fit(source if is_parted(source) else Blocks(source), None, verified=verified)
+        fit_decision(self, source if is_parted(source) else Blocks(source), None, verified=verified)
+        return self
 
     def _check_parameters(self) -> None:
         validation.check_whole("n_components", self.n_components, none=True)
@@ -145,10 +146,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
     def _check_parts(self, X: Any, y: Any, sample_weight: Any, verified: Any) -> tuple[Store, Checks, Any]:
         """The same of rows in parts."""
         if not self._reads_parts:
-            raise TypeError(
-                f"{type(self).__name__} needs all rows in memory; RobustLDA, TraceRatioLDA and MMC take Dask "
-                "collections, Parquet files and other data in parts."
-            )
+            raise TypeError(validation.needs_memory(self))
         found = validation.parted_training(self, X, y, sample_weight, self.plan)
         self.classes_, given = validation.parted_classes(self, found)
         known = validation.parted_verified(verified, given, self.classes_)

@@ -76,6 +76,13 @@ def parted_classes(estimator: BaseEstimator, found: PartedInput) -> tuple[Array,
     return classes, found.labels.apply(partial(_index_of, classes)).keep()
 
 
+def needs_memory(estimator: BaseEstimator) -> str:
+    return (
+        f"{type(estimator).__name__} needs all rows in memory; RobustLDA, TraceRatioLDA and MMC take Dask collections, "
+        "Parquet files and other data in parts."
+    )
+
+
 def one_class(estimator: BaseEstimator, label: Any) -> str:
     return f"{type(estimator).__name__} needs at least 2 classes, but y holds only one class: {label}."
 
@@ -146,6 +153,8 @@ def _as_stored(block: Block) -> Block:
 
 def validated_training(estimator: BaseEstimator, X: Any, y: Any, plan: Plan) -> tuple[Store, Array]:
     """Rows and labels that belong together, checked. Of several answers about a row, y has a row for each."""
+    if parted_input.is_parted(X):
+        raise TypeError(needs_memory(estimator))
     if has_answers(y):
         table = answer_table(y)
         store = as_store(X) if is_read_in_blocks(X) else _validated_rows(estimator, X)

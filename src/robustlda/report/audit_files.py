@@ -91,6 +91,8 @@ def sentences(audit: LabelAudit, notes: list[str], flipped: Array | None) -> lis
 def _what_to_check(audit: LabelAudit) -> str:
     """Where a person should look first."""
     n = audit.n_worth_checking_
+    if n > len(audit.given_):
+        return f"{n:,} labels are more probably wrong than right; suspects.csv begins with the worst."
     if n:
         return f"Check the first {n:,} of suspects.csv: about {audit.n_expected_wrong_:,.0f} of them are wrong."
     return "No label is more probably wrong than right; suspects.csv begins with the ones to check if any."
@@ -98,6 +100,24 @@ def _what_to_check(audit: LabelAudit) -> str:
 
 def read_verified(path: Path, ids: Array) -> dict[int, str]:
     """Right labels by row, from a table with the columns id and verified, such as suspects.csv with a column added."""
+    found = _verified_texts(path)
+    rows = {spreadsheet_safe(str(name)): i for i, name in enumerate(ids)}
+    unknown = [name for name in found if name not in rows]
+    if unknown:
+        raise ValueError(f"{path.name} names the row {unknown[0]!r}, which the table does not have.")
+    return {rows[name]: label for name, label in found.items()}
+
+
+def read_verified_numbers(path: Path, n: int) -> dict[int, str]:
+    """The same where rows are known by their numbers, from 0 to n − 1."""
+    found = _verified_texts(path)
+    unknown = [name for name in found if not (name.isdecimal() and int(name) < n)]
+    if unknown:
+        raise ValueError(f"{path.name} names the row {unknown[0]!r}; rows have numbers from 0 to {n - 1}.")
+    return {int(name): label for name, label in found.items()}
+
+
+def _verified_texts(path: Path) -> dict[str, str]:
     with path.open(newline="", encoding="utf-8-sig") as file:
         lines = csv.DictReader(file)
         missing = {"id", "verified"} - set(lines.fieldnames or ())
@@ -106,12 +126,7 @@ def read_verified(path: Path, ids: Array) -> dict[int, str]:
                 f"{path.name} has no column {' and '.join(sorted(missing))}; give the ids of suspects.csv, and the "
                 "right labels in a column called verified, empty where nobody has looked."
             )
-        found = {line["id"]: line["verified"].strip() for line in lines if (line["verified"] or "").strip()}
-    rows = {spreadsheet_safe(str(name)): i for i, name in enumerate(ids)}
-    unknown = [name for name in found if name not in rows]
-    if unknown:
-        raise ValueError(f"{path.name} names the row {unknown[0]!r}, which the table does not have.")
-    return {rows[name]: label for name, label in found.items()}
+        return {line["id"]: line["verified"].strip() for line in lines if (line["verified"] or "").strip()}
 
 
 def as_labels(found: dict[int, str], y: Array) -> dict[int, Any]:

@@ -205,9 +205,20 @@ def _directions(samples: Samples, means: Array, root: Array, m: int) -> tuple[Ar
     separation = np.zeros(m)
     separation[: V.shape[1]] = singular[: V.shape[1]] ** 2
     if V.shape[1] < m:
-        axes = starts.principal_axes(samples, m)
-        V = np.hstack([V, extension(V, np.linalg.solve(root, axes))])[:, :m]
+        V = _followed_by(V, np.linalg.solve(root, starts.principal_axes(samples, m)), m)
     return root @ V, separation
+
+
+def _followed_by(V: Array, axes: Array, m: int) -> Array:
+    """Orthonormal columns, then what axes add to them, one after the other, until there are m.
+
+    One after the other, as axes that add nothing new in different directions would leave it to rounding which remain.
+    """
+    for axis in axes.T:
+        if V.shape[1] == m:
+            break
+        V = np.hstack([V, extension(V, axis[:, None])])
+    return V
 
 
 def _between(Y: Array, shares: Array) -> Array:

@@ -1,0 +1,127 @@
+"""Columns that are kept in parts behave like arrays, and their order statistics are exact."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from robustlda.data import columns
+from robustlda.data.chunked import Blocks, LocalParts
+from robustlda.data.columns import Column, Recipe
+from robustlda.data.journal import Journal
+from robustlda.data.parted import packed, unpacked
+from robustlda.linalg import weighted_quantile
+
+SIZES = [3, 1, 50, 7, 39]
+
+
+def parted(values, sizes=SIZES, parts=None):
+    parts = parts or LocalParts(list(sizes))
+    return Column.kept(parts, np.split(values, np.cumsum(sizes)[:-1]))
+
+
+@pytest.fixture
+def values():
+    return np.random.default_rng(0).standard_t(1, size=100)
+
+
+def test_arithmetic_is_that_of_arrays(values):
+    column = parted(values)
+    weight = np.arange(100.0)
+    both = Column.kept(column.parts, np.split(weight, np.cumsum(SIZES)[:-1]))
+    for of in (
+        lambda v, w: 2 * v - w / 3,
+        lambda v, w: np.sqrt(v**2 + 1) * w,
+        lambda v, w: (v > 0) & (w < 50),
+        lambda v, w: np.maximum(v, w),
+    ):
+        assert_array_equal(of(column, both)[np.arange(100)], of(values, weight))
+    assert_allclose(column.sum(), values.sum())
+    assert_allclose(column @ both, values @ weight)
+    assert column.max() == values.max()
+    assert (column == column).all()
+    assert not (column > 1e9).any()
+    assert len(column) == 100
+
+
+def test_rows_are_taken_in_any_order(values):
+    index = np.array([99, 0, 5, 5, 3, 50])
+    assert_array_equal(parted(values)[index], values[index])
+
+
+@pytest.mark.parametrize("share", [0.01, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("kind", ["real", "ties", "zeros", "tiny", "whole"])
+def test_quantiles_are_those_of_sorting(values, share, kind):
+    values = {
+        "real": values,
+        "ties": np.round(values),
+        "zeros": np.where(values > 0, 0.0, -0.0),
+        "tiny": values * 1e-310,
+        "whole": np.arange(100.0) - 50,
+    }[kind]
+    weight = np.random.default_rng(1).integers(0, 4, 100).astype(float)
+    column = parted(values)
+    found = columns.quantiles(
+        Column.kept(column.parts, np.split(weight, np.cumsum(SIZES)[:-1])), (column, share), (-column, share)
+    )
+    assert found == [weighted_quantile(values, weight, share), weighted_quantile(-values, weight, share)]
+
+
+def test_classes_are_counted_and_sampled_like_in_memory():
+    labels = np.random.default_rng(0).integers(0, 3, 100)
+    labels[40:] = np.where(labels[40:] == 2, 1, labels[40:])  # a class that is missing from most parts
+    weight = np.arange(100.0)
+    column = parted(labels)
+    other = Column.kept(column.parts, np.split(weight, np.cumsum(SIZES)[:-1]))
+    assert_array_equal(columns.class_totals(column, other, 3), np.bincount(labels, weight, 3))
+    for n in (1, 4, 1000):
+        assert_array_equal(columns.some_of_each_class(column, 3, n), columns.some_of_each_class(labels, 3, n))
+    assert_array_equal(columns.positions(column)[np.arange(100)], np.arange(100))
+
+
+def test_a_recipe_holds_nothing_of_the_size_of_the_rows():
+    values = np.zeros(100_000)
+    column = parted(values, [60_000, 40_000])
+    recipe = Recipe(np.sum, [np.sqrt(column) * 2 + column])
+    assert len(pickle.dumps(recipe)) < 2000
+    assert len(recipe.slots) == 1
+
+
+def test_what_is_used_twice_is_computed_once():
+    calls = []
+    column = parted(np.arange(100.0)).apply(lambda v: calls.append(len(v)) or v)
+    assert (column + column * 2).sum() == 3 * 99 * 50
+    assert calls == SIZES
+
+
+def test_symmetric_matrices_travel_without_their_lower_half():
+    A = np.random.default_rng(0).normal(size=(40, 30))
+    statistic = A.T @ A, A, 3.0, np.eye(30)[::-1] + np.arange(30.0)
+    small = packed(statistic)
+    assert len(pickle.dumps(small[0])) < 0.6 * len(pickle.dumps(statistic[0]))
+    for again, given in zip(unpacked(small), statistic, strict=True):
+        assert_array_equal(again, given)
+
+
+def test_a_journal_answers_what_it_has_answered_before(tmp_path):
+    asked = []
+
+    def passes(journal):
+        journal.begin(("these", "data"))
+        return [journal.recalled(lambda k=k: asked.append(k) or np.full(3, k)) for k in range(5)]
+
+    first = passes(Journal(tmp_path))
+    (tmp_path / "pass-00003").unlink()
+    second = passes(Journal(tmp_path))
+    assert asked == [0, 1, 2, 3, 4, 3]
+    assert_array_equal(first, second)
+    with pytest.raises(ValueError, match="belongs to other data or other settings"):
+        Journal(tmp_path).begin(("other", "data"))
+
+
+def test_a_source_that_can_be_read_once_is_refused():
+    with pytest.raises(TypeError, match="generator can be read only once"):
+        Blocks((np.eye(2), np.arange(2)) for _ in range(3))
+    with pytest.raises(TypeError, match=r"yields \(rows, labels\) or \(rows, labels, weights\), not ndarray"):
+        list(Blocks([np.eye(2)]))

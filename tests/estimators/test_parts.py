@@ -1,0 +1,215 @@
+"""Rows in parts give the answer of rows in memory, however they are divided and whoever reads them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_wine
+
+from robustlda import DLE, MMC, LabelAudit, RatioLDA, RobustLDA, SupervisedLPP, TraceRatioLDA
+from robustlda.data import Blocks, ParquetTable
+from robustlda.datasets.contaminate import flip_labels
+from robustlda.linalg import principal_angles
+from robustlda.plan import Plan
+
+SAMPLED = Plan(max_samples=120, ellipse_samples=150)
+CHUNKS = ([50] * 3 + [28], [1] * 20 + [158], [178], [7, 0, 171], [100, 78])
+
+
+def blocks_of(X, y, sizes, weight=None):
+    ends = np.cumsum(sizes)
+    cuts = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+    return [(X[c], y[c]) if weight is None else (X[c], y[c], weight[c]) for c in cuts]
+
+
+def assert_same(model, expected, X):
+    Q = [np.linalg.qr(m.components_.T)[0] for m in (model, expected)]
+    assert principal_angles(*Q).max() < 1e-6
+    assert_allclose(model.objective_path_[-1], expected.objective_path_[-1], rtol=1e-9)
+    assert_array_equal(model.classes_, expected.classes_)
+    assert_array_equal(model.predict(X), expected.predict(X))
+    assert_allclose(model.predict_proba(X), expected.predict_proba(X), atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    given, _ = flip_labels(y[order], 0.1, np.random.default_rng(0))
+    return X[order], np.array(["barolo", "grignolino", "barbera"])[given]
+
+
+@pytest.mark.parametrize("plan", [Plan(), SAMPLED], ids=["all", "sampled"])
+@pytest.mark.parametrize("sizes", CHUNKS, ids=str)
+@pytest.mark.parametrize("estimator", [RobustLDA(), TraceRatioLDA(), MMC()], ids=lambda e: type(e).__name__)
+def test_any_division_gives_the_same_answer(wine, estimator, sizes, plan):
+    X, y = wine
+    models = [clone(estimator) for _ in range(2)]
+    for model in models:
+        model.plan = plan
+    assert_same(models[0].fit_blocks(blocks_of(X, y, sizes)), models[1].fit(X, y), X)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        RobustLDA(decision="centroid", center="median"),
+        RobustLDA(leverage="free", n_components=8),
+        TraceRatioLDA(decision="noise_aware", n_components=2),
+    ],
+    ids=["centroid", "free", "noise-aware"],
+)
+def test_settings_mean_the_same_in_parts(wine, estimator):
+    X, y = wine
+    assert_same(clone(estimator).fit_blocks(blocks_of(X, y, [60, 118])), clone(estimator).fit(X, y), X)
+
+
+def test_sorted_rows_whose_classes_are_missing_from_blocks(wine):
+    X, y = wine
+    order = np.argsort(y, kind="stable")
+    X, y = X[order], y[order]
+    assert_same(RobustLDA().fit_blocks(blocks_of(X, y, [40] * 4 + [18])), RobustLDA().fit(X, y), X)
+
+
+def test_weights_verified_rows_single_precision_and_whole_numbers(wine):
+    X, y = wine
+    weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+    seen = {3: "barolo", 100: "barbera"}
+    model = RobustLDA().fit_blocks(blocks_of(X, y, [100, 78], weight), verified=seen)
+    assert_same(model, RobustLDA().fit(X, y, weight, verified=seen), X)
+    whole = np.round(X).astype(int)
+    assert_same(RobustLDA().fit_blocks(blocks_of(whole, y, [100, 78])), RobustLDA().fit(whole, y), whole)
+    single = X.astype(np.float32)
+    model, expected = RobustLDA().fit_blocks(blocks_of(single, y, [100, 78])), RobustLDA().fit(single, y)
+    assert model.components_.dtype == np.float32
+    assert_allclose(model.components_, expected.components_, rtol=1e-4, atol=1e-5)
+    assert_allclose(model.predict_proba(single), expected.predict_proba(single), atol=1e-3)
+
+
+@pytest.mark.parametrize("plan", [Plan(), Plan(densify=0)], ids=["dense", "sparse"])
+def test_sparse_blocks(wine, plan):
+    X, y = load_digits(return_X_y=True)
+    models = [RobustLDA(), RobustLDA()]
+    for model in models:
+        model.plan = plan
+    blocks = [(csr_array(part), labels) for part, labels in blocks_of(X, y, [700, 400, 697])]
+    assert_same(models[0].fit_blocks(blocks), models[1].fit(csr_array(X), y), X)
+
+
+def test_collinear_and_constant_features(wine):
+    X, y = wine
+    X = np.column_stack([X, X[:, 0] - 3 * X[:, 1], np.full(len(y), 7.0)])
+    assert_same(RobustLDA().fit_blocks(blocks_of(X, y, [90, 88])), RobustLDA().fit(X, y), X)
+
+
+@pytest.mark.parametrize("plan", [Plan(), Plan(max_samples=600)], ids=["all", "sampled"])
+def test_an_audit_in_parts_says_the_same(plan, tmp_path):
+    X, y = load_digits(return_X_y=True)
+    given, _ = flip_labels(y, 0.1, np.random.default_rng(0))
+    model = RobustLDA()
+    model.plan = plan
+    type(model).plan = plan  # which a clone keeps
+    try:
+        parts, memory = LabelAudit().fit(Blocks(blocks_of(X, given, [700, 400, 697])), None), LabelAudit().fit(X, given)
+    finally:
+        type(model).plan = Plan()
+    rows = parts.ids_
+    assert sorted(rows) == list(range(len(y)))
+    for name in ("given_", "suggested_", "finding_"):
+        assert_array_equal(getattr(parts, name), getattr(memory, name)[rows])
+    for name in ("probability_wrong_", "farness_", "farness_any_", "outlyingness_"):
+        assert_allclose(getattr(parts, name), getattr(memory, name)[rows], atol=1e-6)
+    for name in ("noise_rate_", "noise_interval_", "transition_", "confusion_"):
+        assert_allclose(getattr(parts, name), getattr(memory, name), rtol=1e-5, atol=1e-7)
+    for name in ("n_samples_", "n_mislabelled_", "n_outlying_", "n_worth_checking_", "noise_reason_"):
+        assert getattr(parts, name) == getattr(memory, name)
+    assert_array_equal(parts.to_review(10), memory.to_review(10))
+    assert_array_equal(parts.flags(0.2), memory.flags(0.2)[rows])
+    parts.report(tmp_path / "page.html")
+    assert (tmp_path / "page.html").stat().st_size > 10_000
+
+
+# Parquet
+
+
+@pytest.fixture
+def files(tmp_path, wine):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    X, y = wine
+    for number, rows in enumerate((slice(0, 100), slice(100, 100), slice(100, 178))):
+        table = {f"f{j}": X[rows, j] for j in range(13)}
+        table |= {"kind": y[rows], "bottle": [f"b{i}" for i in range(178)][rows]}
+        pq.write_table(pa.table(table), tmp_path / f"part-{number}.parquet", row_group_size=30)
+    return tmp_path
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_parquet_files_are_a_table_in_parts(files, wine):
+    X, y = wine
+    table = ParquetTable(files / "part-*.parquet", "kind", id="bottle")
+    model = RobustLDA().fit(table, None)
+    assert_same(model, RobustLDA().fit(X, y), X)
+    assert list(model.feature_names_in_) == [f"f{j}" for j in range(13)]
+    assert_array_equal(model.predict(table), model.predict(X))
+    assert_allclose(model.score(table, None), model.score(X, y))
+    audit = LabelAudit().fit(table, None)
+    assert audit.ids_[0].startswith("b")
+
+
+def test_findings_about_all_rows_are_written_part_by_part(files):
+    pq = pytest.importorskip("pyarrow.parquet")
+    audit = LabelAudit().fit(ParquetTable(files, "kind", id="bottle"), None)
+    assert audit.to_parquet(files / "rows") == len(list((files / "rows").iterdir()))
+    written = pq.read_table(files / "rows").to_pydict()
+    assert written["id"] == [f"b{i}" for i in range(178)]
+    place = {name: i for i, name in enumerate(audit.ids_)}
+    order = [place[name] for name in written["id"]]
+    assert written["finding"] == audit.finding_[order].tolist()
+    assert_allclose(written["probability_wrong"], audit.probability_wrong_[order])
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"label": "nothing"}, "has no column 'nothing'; it has f0, f1"),
+        ({"label": "kind", "features": ["f0", "bottle"]}, "The column 'bottle' holds no numbers"),
+        ({"label": "kind", "features": ["f0", "f99"]}, "has no column 'f99'"),
+    ],
+)
+def test_columns_that_are_not_there(files, settings, words):
+    with pytest.raises(ValueError, match=words):
+        ParquetTable(files, **settings)
+    with pytest.raises(FileNotFoundError, match="no Parquet file"):
+        ParquetTable(files / "other-*.parquet", "kind")
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda X, y: (np.where(X == X[100, 0], np.nan, X), y), "Rows 100 to 177 of X contain NaN or infinity"),
+        (lambda X, y: (X, y[:-1]), "Part 1 of X has 78 rows, but y has 77 values"),
+        (lambda X, y: (X, np.full(len(y), "one")), "needs at least 2 classes, but y holds only one class: one"),
+        (lambda X, y: (X, np.where(y == "barolo", None, y)), "missing labels"),
+        (lambda X, y: (np.hstack([X] * 20), y), "178 rows for 260 features"),
+        (lambda X, y: (np.where(X > 5, "many", "few"), y), "no numbers"),
+    ],
+    ids=["NaN", "length", "one class", "no label", "wide", "words"],
+)
+def test_parts_that_cannot_be_used(wine, change, words):
+    X, y = change(*wine)
+    blocks = [(X[:100], y[:100]), (X[100:], y[100:])]
+    with pytest.raises(ValueError, match=words):
+        RobustLDA().fit_blocks(blocks)
+
+
+@pytest.mark.parametrize("estimator", [DLE(), SupervisedLPP(), RatioLDA()], ids=lambda e: type(e).__name__)
+def test_estimators_that_need_memory_say_so(wine, estimator):
+    words = f"{type(estimator).__name__} needs all rows in memory; RobustLDA"
+    with pytest.raises(TypeError, match=words):
+        estimator.fit_blocks(blocks_of(*wine, [178]))
+    with pytest.raises(TypeError, match=words):
+        estimator.fit(Blocks(blocks_of(*wine, [178])), None)
