@@ -42,7 +42,12 @@ def cluster(workers: int | None, scheduler: str | None, memory_limit: str) -> It
             yield
         return
     # Processes of one thread each: a statistic keeps a core busy, and is the same whoever computes it.
-    settings = {"n_workers": workers, "threads_per_worker": 1, "memory_limit": memory_limit, "dashboard_address": None}
+    settings = {
+        "n_workers": workers,
+        "threads_per_worker": 1,
+        "memory_limit": memory_limit,
+        "dashboard_address": "127.0.0.1:0",
+    }
     with distributed.LocalCluster(**settings) as local, distributed.Client(local):
         yield
 
