@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from robustlda import __version__
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -79,7 +81,7 @@ def audit(
             status.update(f"pass {number + 1} over {sum(rows.sizes):,} rows, {time.monotonic() - started:.0f} s …")
 
         journal = Journal(checkpoint, tell)
-        journal.begin((rows.files, rows.sizes, rows.label, rows.features, rows.id))
+        journal.begin((__version__, rows.identity(), None if verified is None else verified.read_bytes()))
         data = parted_input.read(rows, journal=journal)
         checked = None if verified is None else _verified(verified, data)
         found = LabelAudit(max_false_alarm=max_false_alarm).fit(data, None, verified=checked)

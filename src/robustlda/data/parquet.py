@@ -5,6 +5,7 @@ Which rows a part has is known from the footers of the files, before anything is
 """
 
 import glob
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,6 +121,11 @@ class ParquetTable:
             groups.append(group)
             size += rows
         return [f for f in [*found, Fragment(path, tuple(groups), size)] if f.size]
+
+    def identity(self) -> tuple[Any, ...]:
+        """What makes this table this one: its files as they are now, and what is read of them."""
+        files = [(path, os.stat(path).st_size, os.stat(path).st_mtime_ns) for path in self.files]
+        return files, self.sizes, self.label, self.features, self.id
 
     @property
     def sizes(self) -> list[int]:
