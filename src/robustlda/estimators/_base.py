@@ -272,6 +272,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
     @available_if(_decides)
     def predict(self, X: Any) -> Array:
         """The most probable class of each sample."""
+        check_is_fitted(self)
         classes = self.classes_
         return self._of_scores(X, lambda scores: classes[scores.argmax(axis=1)])
 
@@ -288,6 +289,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
     @available_if(_decides)
     def decision_function(self, X: Any) -> Array:
         """Logarithm of prior times density per class; with two classes, the second's minus the first's."""
+        check_is_fitted(self)
         return self._of_scores(X, _differences if len(self.classes_) == 2 else np.asarray)
 
     @available_if(_decides)
