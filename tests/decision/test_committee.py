@@ -259,3 +259,16 @@ def test_weighted_medians_are_those_of_repeated_rows():
     for n in (1, 2, 5, 8):
         V, weight = rng.normal(size=(n, 3)), rng.integers(1, 5, n)
         assert_allclose(weighted_medians(V, weight.astype(float)), np.median(np.repeat(V, weight, axis=0), axis=0))
+
+
+@pytest.mark.parametrize(("n", "most"), [(2000, 20_000), (40_000, 1000)], ids=["all", "a few of many"])
+def test_where_classes_are_far_apart_wrong_labels_are_counted(n, most):
+    """Nothing may take them for overlap: neither how sure rules may be, nor that a sample stands for many."""
+    rng = np.random.default_rng(0)
+    centers = 0.8 * rng.normal(size=(10, 100))
+    true = rng.integers(0, 10, n)
+    X = rng.standard_normal((n, 100), np.float32) + centers[true].astype(np.float32)
+    given, wrong = flip_labels(true, 0.07, rng)
+    model = RobustLDA()
+    model.plan = Plan(max_samples=most)
+    assert abs(model.fit(X, given).noise_rate_ - wrong.mean()) < (0.002 if most > n else 0.015)

@@ -86,8 +86,9 @@ def sample(samples: Samples, most: int, least: int) -> Sample:
     entries = entries[np.argsort(entries["row"])]
     index, labels = entries["row"], entries["key"]["label"]
     given = columns.class_totals(samples.labels, samples.weights.given, c)
-    # One of those that are left stands for several, and takes them all along when it is left out.
-    scale = (given / np.bincount(labels, entries["weight"], c))[labels]
+    # Classes have their shares of all samples. Together the chosen ones weigh what they do weigh: they stand for others,
+    # but what they know is what so few can know.
+    scale = (given / np.bincount(labels, entries["weight"], c))[labels] * (entries["weight"].sum() / given.sum())
     weights = Weights(entries["weight"] * scale, samples.weights.trust[index], samples.weights.one[index] * scale)
     known = np.argsort(entries["key"])
     place = columns.apply(partial(_places, entries["key"][known], known), samples.labels, one, two)

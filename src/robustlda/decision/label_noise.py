@@ -32,7 +32,7 @@ from scipy.special import expit, logit, softmax
 
 from robustlda.linalg import Array, class_indicator
 
-PROB_FLOOR = 1e-3
+PROB_FLOOR = 1e-4
 """Share of every probability that is spread over all classes: no rule is ever certain."""
 
 STRENGTHS = 0.5 * 4.0 ** np.arange(6)
