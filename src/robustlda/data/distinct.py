@@ -86,8 +86,8 @@ def sample(samples: Samples, most: int, least: int) -> Sample:
     entries = entries[np.argsort(entries["row"])]
     index, labels = entries["row"], entries["key"]["label"]
     given = columns.class_totals(samples.labels, samples.weights.given, c)
-    # Classes have their shares of all samples. Together the chosen ones weigh what they do weigh: they stand for others,
-    # but what they know is what so few can know.
+    # Classes have their shares of all samples. Together the chosen ones weigh what they weigh themselves: they stand
+    # for others, but what they know is what so few can know.
     scale = (given / np.bincount(labels, entries["weight"], c))[labels] * (entries["weight"].sum() / given.sum())
     weights = Weights(entries["weight"] * scale, samples.weights.trust[index], samples.weights.one[index] * scale)
     known = np.argsort(entries["key"])
