@@ -34,7 +34,8 @@ def render(audit: "LabelAudit", *, title: str, images: Any = None, notes: list[s
     environment = Environment(
         loader=PackageLoader("robustlda.report"), autoescape=select_autoescape(["html"]), trim_blocks=True
     )
-    shown = _shown_points(np.argsort(audit.rank_), audit.finding_)
+    order = np.argsort(audit.rank_, kind="stable")
+    shown = _shown_points(order, audit.finding_, audit.rank_[order] > len(order))
     return environment.get_template("audit.html").render(
         title=_short(title),
         n=audit.n_samples_,
@@ -85,10 +86,13 @@ def _short(text: str, longest: int = MAX_TEXT) -> str:
     return shown if len(shown) <= longest else shown[: longest - 1] + "…"
 
 
-def _shown_points(order: Array, finding: Array) -> Array:
-    """Findings, up to half of the points, and samples spread evenly over the rest; findings are drawn last, on top."""
+def _shown_points(order: Array, finding: Array, drawn: Array) -> Array:
+    """Findings, up to half of the points, and samples spread evenly over the rest; findings are drawn last, on top.
+
+    Of rows in parts, those that were `drawn` from all are the rest: the worst would not be like the others.
+    """
     found = order[finding[order] != ""][: MAX_POINTS // 2]
-    rest = np.setdiff1d(order, found, assume_unique=False)
+    rest = np.setdiff1d(order[drawn] if drawn.any() else order, found, assume_unique=False)
     step = max(1, -(-len(rest) // (MAX_POINTS - len(found))))
     return np.concatenate([rest[::step], found])
 
