@@ -85,7 +85,7 @@ def test_an_interrupted_audit_goes_on_where_it_was(parts, audited, tmp_path):
     arguments = ["audit", str(parts), "--label", "digit", "--checkpoint", str(checkpoint), "--out", str(out)]
     process = subprocess.Popen([sys.executable, "-m", "robustlda", *arguments], stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
-    while len(list(checkpoint.glob("pass-*"))) < 20 and process.poll() is None and time.monotonic() < deadline:
+    while len(list(checkpoint.glob("pass-?????"))) < 20 and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)
     process.wait(timeout=10)
