@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from robustlda.audit import farness
-from robustlda.data.columns import Column, apply, class_totals, positions
+from robustlda.data.columns import Column, apply, class_totals, itself, positions
 from robustlda.data.parted_input import PartedInput
 from robustlda.data.store import Store
 from robustlda.decision.rule import Checks, FittedDecision, Measuring
@@ -102,14 +102,10 @@ def judge(
         apply(partial(farness.z_value, scale), own),
         apply(partial(_any, scale, scale_outside), nearest, outside),
         positions(wrong) if found.ids is None else found.ids,
-        np.asarray(wrong.parts.fold(_itself, lambda a, b: a + b, confusion)),
+        np.asarray(wrong.parts.fold(itself, lambda a, b: a + b, confusion)),
         model.classes_,
         store,
     )
-
-
-def _itself(values: Any) -> Any:
-    return values
 
 
 def _measured(rule: Measuring, block: Any, labels: Array) -> Array:

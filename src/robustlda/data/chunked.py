@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robustlda.data.columns import Column, Recipe
+from robustlda.data.columns import Column, Recipe, itself
 from robustlda.data.dense import DenseBlock, DenseStore
 from robustlda.data.journal import Journal
 from robustlda.data.store import pairwise
@@ -62,11 +62,7 @@ class LocalParts:
             yield recipe(*values)
 
     def given_back(self, column: Column, like: Array) -> Array:
-        return np.concatenate(self.map(_itself, column))
-
-
-def _itself(values: Any) -> Any:
-    return values
+        return np.concatenate(self.map(itself, column))
 
 
 class Blocks:

@@ -105,7 +105,7 @@ class Column(NDArrayOperatorsMixin):
 
     def keep(self) -> "Column":
         """The same, computed once."""
-        return Column.kept(self.parts, self.parts.map(_itself, self))
+        return Column.kept(self.parts, self.parts.map(itself, self))
 
     def keep_parts(self, function: Callable[..., tuple[Any, ...]], *others: Any, outputs: int) -> "list[Column]":
         """Several columns that a function makes of this one and others, computed together and once."""
@@ -113,7 +113,7 @@ class Column(NDArrayOperatorsMixin):
         return [Column.kept(self.parts, results, item) for item in range(outputs)]
 
 
-def _itself(values: Any) -> Any:
+def itself(values: Any) -> Any:
     return values
 
 

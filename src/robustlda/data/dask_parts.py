@@ -13,7 +13,7 @@ import dask.base
 import numpy as np
 from dask.delayed import Delayed, delayed
 
-from robustlda.data.columns import Column, Recipe
+from robustlda.data.columns import Column, Recipe, itself
 from robustlda.data.journal import Journal
 from robustlda.data.parquet import Reading
 from robustlda.linalg import Array
@@ -76,7 +76,7 @@ class DaskParts:
 
         da: Any = dask.array
 
-        tasks = _tasks(Recipe(_itself, (column,)))
+        tasks = _tasks(Recipe(itself, (column,)))
         shapes = [(size, *like.shape[1:]) for size in self.sizes]
         return da.concatenate(
             [da.from_delayed(task, shape, meta=like) for task, shape in zip(tasks, shapes, strict=True)],
@@ -84,27 +84,18 @@ class DaskParts:
         )
 
 
-def _itself(values: Any) -> Any:
-    return values
-
-
 def _watched(compute: Callable[..., Any], *tasks: Any) -> Any:
     """Compute; if the cluster is gone, say so."""
     try:
         return compute(*tasks)
-    except (OSError, concurrent.futures.CancelledError, TimeoutError) as lost:
-        if isinstance(lost, FileNotFoundError | PermissionError) or not _on_a_cluster(lost):
+    except (OSError, concurrent.futures.CancelledError) as lost:
+        # A file that cannot be read is another matter.
+        if not (isinstance(lost, concurrent.futures.CancelledError) or type(lost).__module__.startswith("distributed")):
             raise
         raise ConnectionError(
             "The Dask scheduler is gone, or all of its workers; start it again and repeat the call. What is in a "
             "checkpoint is kept."
         ) from lost
-
-
-def _on_a_cluster(error: BaseException) -> bool:
-    return type(error).__module__.startswith("distributed") or isinstance(
-        error, concurrent.futures.CancelledError | OSError
-    )
 
 
 def reading(parts: Reading) -> list[Delayed]:

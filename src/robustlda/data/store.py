@@ -340,14 +340,15 @@ class Rows(BlockReader[Block]):
 
     @property
     def view(self) -> Callable[[Block], Block]:
-        return _as_stored
+        return as_stored
 
     @property
     def step(self) -> int:
         return self._step
 
 
-def _as_stored(block: Block) -> Block:
+def as_stored(block: Block) -> Block:
+    """The view of blocks that changes nothing."""
     return block
 
 

@@ -17,7 +17,7 @@ from robustlda.data import columns, parted_input
 from robustlda.data.columns import Column
 from robustlda.data.parted import PartedStore
 from robustlda.data.parted_input import MAX_LABELS, PartedInput
-from robustlda.data.store import Block, Store, as_store, is_read_in_blocks, row_slices
+from robustlda.data.store import Block, Store, as_store, as_stored, is_read_in_blocks, row_slices
 from robustlda.linalg import Array
 from robustlda.plan import Plan
 
@@ -132,7 +132,7 @@ def _index_of(classes: Array, labels: Array) -> Array:
 
 
 def _check_peaks(store: PartedStore, reset: bool) -> None:
-    peaks = store.fold(_as_stored, store.shape[0], _peak_of, operator.add)
+    peaks = store.fold(as_stored, store.shape[0], _peak_of, operator.add)
     ends = np.cumsum(store.rows.parts.sizes)
     wrong = np.flatnonzero(~np.isfinite(peaks))
     if len(wrong):
@@ -145,10 +145,6 @@ def _check_peaks(store: PartedStore, reset: bool) -> None:
 def _peak_of(blocks: Iterator[tuple[slice, Block]]) -> list[float]:
     peaks = [block.peak() for _, block in blocks]
     return [float(np.max(peaks))]
-
-
-def _as_stored(block: Block) -> Block:
-    return block
 
 
 def validated_training(estimator: BaseEstimator, X: Any, y: Any, plan: Plan) -> tuple[Store, Array]:
