@@ -11,7 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits, load_wine
 
 from robustlda import MMC, LabelAudit, RobustLDA, TraceRatioLDA
+from robustlda.data import parted_input
 from robustlda.linalg import principal_angles
+from robustlda.plan import Plan
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -90,8 +92,8 @@ def test_nothing_of_the_size_of_the_rows_comes_to_the_client(monkeypatch):
     from robustlda.data.dask_parts import DaskParts
 
     rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 200_000)
-    X = (rng.standard_normal((len(y), 5)) + 3 * y[:, None]).astype(np.float32)
+    y = rng.integers(0, 2, 500_000)
+    X = (rng.standard_normal((len(y), 3)) + 3 * y[:, None]).astype(np.float32)
     largest, combined = [], DaskParts.combined
 
     def measured(self, *args):
@@ -100,9 +102,13 @@ def test_nothing_of_the_size_of_the_rows_comes_to_the_client(monkeypatch):
         return found
 
     monkeypatch.setattr(DaskParts, "combined", measured)
-    RobustLDA().fit(da.from_array(X, chunks=(20_000, -1)), da.from_array(y, chunks=20_000))
+    rows, labels, model = da.from_array(X, chunks=(50_000, -1)), da.from_array(y, chunks=50_000), RobustLDA()
+    model.plan = Plan(max_samples=2000)
+    model.fit(rows, labels)
     # Histograms and the sample that rules learn from, not a number for every row.
-    assert max(largest) < 3e6 < y.nbytes * 2
+    assert max(largest) < 3e6 < y.nbytes
+    parted_input.read(rows, labels).labels[np.arange(len(y))]
+    assert largest[-1] > 3e6, "which is what would have been seen"
 
 
 def test_query_planning_is_refused_in_a_sentence(wine):
