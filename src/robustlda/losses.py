@@ -41,9 +41,20 @@ class Loss(Protocol):
     def weight(self, t: Array) -> Array: ...
 
 
+SMALLEST, LARGEST = 1e-30, 1e30
+"""Bounds of every setting that is a length or the square of one: squares of it, and of what is compared with it, must
+be numbers. Beyond them a loss is another one, the squared length or none at all."""
+
+
 def _require(condition: bool, message: str) -> None:
     if not condition:
         raise ValueError(message)
+
+
+def _require_size(name: str, value: float, usual: str) -> None:
+    _require(
+        SMALLEST <= value <= LARGEST, f"{name}={value} must be positive, from {SMALLEST:g} to {LARGEST:g}; {usual}."
+    )
 
 
 @dataclass(frozen=True)
@@ -70,7 +81,7 @@ class Lp:
 
     def __post_init__(self) -> None:
         _require(0 < self.p <= 2, f"p={self.p} must lie in (0, 2]; above 2 the descent proof fails.")
-        _require(self.smoothing > 0, f"smoothing={self.smoothing} must be positive, for example 1e-6.")
+        _require_size("smoothing", self.smoothing, "1e-6 is usual")
 
     @property
     def max_exponent(self) -> float:
@@ -90,7 +101,7 @@ class L12:
     smoothing: float = 1e-6
 
     def __post_init__(self) -> None:
-        _require(self.smoothing > 0, f"smoothing={self.smoothing} must be positive, for example 1e-6.")
+        _require_size("smoothing", self.smoothing, "1e-6 is usual")
 
     @property
     def max_exponent(self) -> float:
@@ -111,8 +122,8 @@ class Capped:
     smoothing: float = 1e-6
 
     def __post_init__(self) -> None:
-        _require(self.cap > 0, f"cap={self.cap} must be positive; 2 is twice the median length.")
-        _require(self.smoothing > 0, f"smoothing={self.smoothing} must be positive, for example 1e-6.")
+        _require_size("cap", self.cap, "2 is twice the median length")
+        _require_size("smoothing", self.smoothing, "1e-6 is usual")
 
     @property
     def max_exponent(self) -> float:
@@ -133,7 +144,7 @@ class Welsch:
     scale: float = 2.0
 
     def __post_init__(self) -> None:
-        _require(self.scale > 0, f"scale={self.scale} must be positive; 2 is twice the median length.")
+        _require_size("scale", self.scale, "2 is twice the median length")
 
     @property
     def max_exponent(self) -> float:
@@ -153,7 +164,7 @@ class Cauchy:
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        _require(self.scale > 0, f"scale={self.scale} must be positive; 1 is the median length.")
+        _require_size("scale", self.scale, "1 is the median length")
 
     @property
     def max_exponent(self) -> float:

@@ -206,4 +206,5 @@ class Plan:
         directions = 0 if whole else 2 * 8 * features * (sizes.dim + learned)
         rules = 8 * learned * (int(3.2 * min(self.landmarks, learned)) + int(2.2 * features) + 24 * c)
         every_row = 8 * n * (14 + 2 * c)  # weights and lengths; what is believed of each
-        return rules + directions + every_row
+        transition = 8 * 70 * c**2  # what a quasi-Newton method remembers of the last 30 steps
+        return rules + directions + every_row + transition

@@ -9,6 +9,8 @@ from robustlda.data.store import Block, Rows, Statistic
 from robustlda.linalg import Array
 
 _NEAR = 1e-3  # squared distance from the center of a class that is always near, in units of the typical one from all
+_ROUNDS_APART = 1e-24  # of the limit of the first round, below which none falls
+_LEAST = 1e-150  # trust that a row keeps, so that products with it are numbers
 
 
 def mean(rows: Rows, weight: Array) -> Array:
@@ -52,13 +54,17 @@ def leverage_weights(rows: Rows, labels: Any, weight: Any, n_classes: int) -> An
     means and what is far from them are found in turns, as one far row moves the mean of its class.
     """
     factor: Any = 1.0
+    least = 0.0
     for _ in range(4):
         squared, from_all = _squared_distances(rows, labels, weight * factor, n_classes)
         # Where most of a class is a single point, any other row would be infinitely far: a part of the spread of all
         # rows is near in any case.
         middle, *usual = quantiles(weight, (squared, 0.5), (from_all, 0.5), (from_all, 0.9))
         limit = 9 * max(middle, _NEAR * typical_of(from_all, weight, *usual))
-        factor = (limit / np.maximum(squared, limit)) ** 2
+        # Where nearly all rows coincide, each round would find the others farther away than the one before.
+        least = least or _ROUNDS_APART * limit
+        limit = max(limit, least)
+        factor = np.maximum((limit / np.maximum(squared, limit)) ** 2, _LEAST)
     return factor
 
 

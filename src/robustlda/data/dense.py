@@ -83,6 +83,12 @@ class DenseBlock:
     def scaled(self, factors: Array) -> "DenseBlock":
         return DenseBlock(self._B * factors)
 
+    def drawn_in(self, limits: Array) -> "DenseBlock":
+        if self.peak() <= limits.min():
+            return self
+        excess = exponents_beyond(self._B, limits).max(axis=1)
+        return DenseBlock(np.ldexp(self._B, -np.maximum(excess, 0)[:, None]))
+
     def peak(self) -> float:
         return float(np.maximum(self._B.max(initial=0), -self._B.min(initial=0)))
 
@@ -97,6 +103,12 @@ class DenseBlock:
 
     def _minus(self, center: Array) -> Array:
         return self._B - center.astype(self.dtype, copy=False) if center.any() else self._B
+
+
+def exponents_beyond(values: Array, limits: Array) -> Array:
+    """By how many powers of two values are too large, at most one more than needed; of zeros some negative number."""
+    excess = np.frexp(values)[1] - np.frexp(limits)[1] + 1
+    return np.where(values == 0, -1, excess)
 
 
 def _contiguous(B: Array) -> Array:

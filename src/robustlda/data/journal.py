@@ -16,11 +16,12 @@ from typing import Any
 class Journal:
     """Results in the order in which they were found; without a folder, nothing is kept.
 
-    `watch` is told the number of every pass that was really made.
+    `watch` is told the number of every pass that was really made, and J as it was then, if it is known.
     """
 
-    def __init__(self, folder: Path | None = None, watch: Callable[[int], None] | None = None) -> None:
+    def __init__(self, folder: Path | None = None, watch: Callable[[int, float | None], None] | None = None) -> None:
         self._folder, self._watch, self._number = folder, watch, 0
+        self.objective: float | None = None
         self.made = 0
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -38,12 +39,13 @@ class Journal:
             temporary.write_bytes(pickle.dumps(found))
             os.replace(temporary, path)
         if self._watch is not None:
-            self._watch(number)
+            self._watch(number, self.objective)
         return found
 
     def begin(self, what: Any) -> None:
         """Begin at the first pass; what is computed must be what the folder was begun with."""
         self._number = self.made = 0
+        self.objective = None
         if self._folder is None:
             return
         digest = hashlib.sha256(repr(what).encode()).hexdigest()

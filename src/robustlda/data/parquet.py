@@ -32,10 +32,13 @@ class Fragment:
         with pq.ParquetFile(self.path, memory_map=True) as file:
             return np.asarray(file.read_row_groups(list(self.groups), [name]).column(0).to_numpy())
 
+    def table(self, names: Sequence[str]) -> pa.Table:
+        with pq.ParquetFile(self.path, memory_map=True) as file:
+            return file.read_row_groups(list(self.groups), list(names), use_threads=False)
+
     def rows(self, names: Sequence[str], dtype: Any) -> Array:
         """The columns side by side; what is missing is NaN."""
-        with pq.ParquetFile(self.path, memory_map=True) as file:
-            table = file.read_row_groups(list(self.groups), list(names), use_threads=False)
+        table = self.table(names)
         rows = np.empty((table.num_rows, len(names)), dtype)
         for j, name in enumerate(names):
             rows[:, j] = table.column(name).to_numpy()
@@ -71,6 +74,9 @@ class ParquetTable:
         The columns to use; all others that hold numbers if None.
     id : str, default=None
         The column that says what rows are called in the results of an audit; their numbers if None.
+    preparation : transformer, default=None
+        What makes features of the columns, already fitted, such as a `robustlda.tables.TablePreparation`. It gets an
+        Arrow table of some rows at a time. If None, columns that hold numbers are taken as they are.
 
     Attributes
     ----------
@@ -80,8 +86,16 @@ class ParquetTable:
         Columns that are not, as they hold no numbers.
     """
 
-    def __init__(self, files: Any, label: str, *, features: Sequence[str] | None = None, id: str | None = None) -> None:
-        self.files, self.label, self.id = _found(files), label, id
+    def __init__(
+        self,
+        files: Any,
+        label: str,
+        *,
+        features: Sequence[str] | None = None,
+        id: str | None = None,
+        preparation: Any = None,
+    ) -> None:
+        self.files, self.label, self.id, self.preparation = parquet_files(files), label, id, preparation
         schema = pq.read_schema(self.files[0])
         asked = [label, *([] if id is None else [id]), *(features or [])]
         missing = [name for name in asked if name not in schema.names]
@@ -89,25 +103,35 @@ class ParquetTable:
             raise ValueError(
                 f"{Path(self.files[0]).name} has no column {missing[0]!r}; it has {_listed(schema.names)}."
             )
-        others = [name for name in schema.names if name not in (label, id)]
-        numeric = [name for name in others if _is_number(schema.field(name).type)]
-        self.features = list(numeric if features is None else features)
-        words = [name for name in self.features if name not in numeric]
-        if words:
-            raise ValueError(f"The column {words[0]!r} holds no numbers; encode it first, or leave it out.")
-        if not self.features:
-            raise ValueError(f"{Path(self.files[0]).name} has no column of numbers besides {label!r}.")
-        self.left_out = [name for name in others if name not in self.features] if features is None else []
-        single = all(schema.field(name).type == pa.float32() for name in self.features)
-        self.dtype = np.dtype(np.float32 if single else np.float64)
-        self.fragments = [f for path in self.files for f in self._fragments(path, schema)]
+        self._columns, self.features, self.dtype, self.left_out = self._read_as(schema, features)
+        self.fragments = [f for path in self.files for f in self._fragments(path)]
         if not self.fragments:
             raise ValueError(f"There are no rows in {len(self.files)} Parquet files.")
 
-    def _fragments(self, path: str, schema: pa.Schema) -> list[Fragment]:
+    def _read_as(
+        self, schema: pa.Schema, features: Sequence[str] | None
+    ) -> tuple[list[str], list[str], np.dtype[Any], list[str]]:
+        """The columns that are read, the features that they become, their type, and columns without numbers."""
+        if self.preparation is not None:
+            names = [str(name) for name in self.preparation.get_feature_names_out()]
+            return list(self.preparation.columns_in_use()), names, np.dtype(float), []
+        label, id = self.label, self.id
+        others = [name for name in schema.names if name not in (label, id)]
+        numeric = [name for name in others if _is_number(schema.field(name).type)]
+        used = list(numeric if features is None else features)
+        words = [name for name in used if name not in numeric]
+        if words:
+            raise ValueError(f"The column {words[0]!r} holds no numbers; encode it first, or leave it out.")
+        if not used:
+            raise ValueError(f"{Path(self.files[0]).name} has no column of numbers besides {label!r}.")
+        left_out = [name for name in others if name not in used] if features is None else []
+        single = all(schema.field(name).type == pa.float32() for name in used)
+        return used, used, np.dtype(np.float32 if single else np.float64), left_out
+
+    def _fragments(self, path: str) -> list[Fragment]:
         metadata = pq.read_metadata(path)
         here = metadata.schema.to_arrow_schema()
-        different = [name for name in (self.label, *self.features) if name not in here.names]
+        different = [name for name in (self.label, *self._columns) if name not in here.names]
         if different:
             raise ValueError(f"{Path(path).name} has no column {different[0]!r}, which {Path(self.files[0]).name} has.")
         found: list[Fragment] = []
@@ -125,7 +149,7 @@ class ParquetTable:
     def identity(self) -> tuple[Any, ...]:
         """What makes this table this one: its files as they are now, and what is read of them."""
         files = [(path, os.stat(path).st_size, os.stat(path).st_mtime_ns) for path in self.files]
-        return files, self.sizes, self.label, self.features, self.id
+        return files, self.sizes, self.label, self.features, self._columns, self.id
 
     @property
     def sizes(self) -> list[int]:
@@ -133,18 +157,20 @@ class ParquetTable:
 
     @property
     def rows(self) -> Reading:
-        names, dtype = self.features, self.dtype
-        return Reading(lambda fragment: fragment.rows(names, dtype), self.fragments)
+        names, dtype, preparation = self._columns, self.dtype, self.preparation
+        if preparation is None:
+            return Reading(lambda fragment: fragment.rows(names, dtype), self.fragments)
+        return Reading(lambda fragment: np.asarray(preparation.transform(fragment.table(names))), self.fragments)
 
     def column(self, name: str) -> Reading:
         """The values of a column."""
         return Reading(lambda fragment: fragment.column(name), self.fragments)
 
 
-def _found(files: Any) -> list[str]:
+def parquet_files(files: Any) -> list[str]:
     """Paths of the files, in the order of their names."""
     if isinstance(files, list | tuple):
-        return [path for each in files for path in _found(each)]
+        return [path for each in files for path in parquet_files(each)]
     if Path(files).is_dir():
         paths = sorted(str(path) for path in Path(files).rglob("*.parquet"))
     else:

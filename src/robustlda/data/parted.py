@@ -13,9 +13,12 @@ import numpy as np
 
 from robustlda.data.columns import Column, taken
 from robustlda.data.dense import DenseStore
-from robustlda.data.scaled import ScaledStore
+from robustlda.data.scaled import BoundedStore, ScaledStore
 from robustlda.data.store import Block, BlockReader, Statistic, Store, as_store, stacked
 from robustlda.linalg import Array
+
+_LARGEST = {"d": 2.0**500, "f": 2.0**100}
+"""Numbers of each precision whose sums and squares, the latter in double precision, are numbers."""
 
 
 class _Seen(BlockReader[Any]):
@@ -47,6 +50,10 @@ class PartedStore:
     def __init__(self, rows: Column, d: int, dtype: Any, *, sparse: bool) -> None:
         self.rows, self.sparse, self.dtype = rows, sparse, np.dtype(dtype)
         self.shape = sum(rows.parts.sizes), d  # not a number, where nobody has counted the rows
+
+    def tell(self, objective: float) -> None:
+        """Let whoever watches know how far a solver is."""
+        self.rows.parts.journal.objective = objective
 
     def mapped(self, function: Callable[[Any], Any], *, sparse: bool) -> "PartedStore":
         """Rows of the same size, made of every part's."""
@@ -119,6 +126,14 @@ def scaled(store: Store, factors: Array) -> Store:
     return ScaledStore(store, factors)
 
 
+def bounded(store: Store, limits: Array) -> Store:
+    """The same rows, shortened where a feature is beyond its limit."""
+    limits = np.minimum(limits, _LARGEST[store.dtype.char])
+    if isinstance(store, PartedStore):
+        return store.mapped(partial(_bounded_rows, limits), sparse=store.sparse)
+    return BoundedStore(store, limits)
+
+
 def _dense_rows(rows: Any) -> Array:
     return rows.toarray()
 
@@ -126,6 +141,11 @@ def _dense_rows(rows: Any) -> Array:
 def _scaled_rows(factors: Array, rows: Any) -> Any:
     store = as_store(rows)
     return store.block(slice(0, store.shape[0])).scaled(factors).compact()
+
+
+def _bounded_rows(limits: Array, rows: Any) -> Any:
+    store = as_store(rows)
+    return store.block(slice(0, store.shape[0])).drawn_in(limits).compact()
 
 
 def _some_rows(rows: Any, index: Array) -> Any:

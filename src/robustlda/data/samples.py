@@ -23,6 +23,8 @@ from robustlda.data.weights import Weights
 from robustlda.linalg import Array
 from robustlda.plan import Plan
 
+_OF_MANY = 0.25  # of the rounding error that one column may have at most, that they have together
+
 
 class Samples(BlockReader[CenteredBlock]):
     """Centered samples x_j in a working space of dimension `dim`.
@@ -99,6 +101,11 @@ class Samples(BlockReader[CenteredBlock]):
             yield slice(0, self.n_samples), self._whole
             return
         yield from super().blocks()
+
+    def tell(self, objective: float) -> None:
+        """Let whoever watches a long computation know the value that a solver has reached."""
+        if isinstance(self.store, PartedStore):
+            self.store.tell(objective)
 
     def into_rows(self, V: Array) -> Array:
         """Columns of the working space in the coordinates of the stored rows."""
@@ -314,11 +321,14 @@ def as_samples(
 def _span_of_tall(samples: Samples, noise: Array) -> Array | None:
     (squares,) = samples.reduce(_column_squares, samples.labels)
     lengths, eps = np.sqrt(squares), float(np.finfo(samples.store.dtype).eps)
-    if not (lengths <= noise).any() and spaces.well_conditioned(samples.total_scatter, eps):
-        return None
     scale = spaces.unit_lengths(lengths, noise)
+    # Numbers far from zero have fewer digits left when their center is taken off: what makes a column constant makes
+    # several dependent.
+    left = _OF_MANY * float(np.linalg.norm(noise / scale))
+    if not (lengths <= noise).any() and spaces.well_conditioned(samples.total_scatter, eps, left):
+        return None
     R = samples.factor(scale)
-    return spaces.span_of_triangle(R, scale, 4 * samples.n_samples * eps)
+    return spaces.span_of_triangle(R, scale, 4 * samples.n_samples * eps, left)
 
 
 def _unreduced(samples: Samples) -> UnreducedSpace:

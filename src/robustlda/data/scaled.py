@@ -1,6 +1,7 @@
-"""Rows in other units."""
+"""Rows in other units, or drawn in where numbers are too large to be squared."""
 
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import Any, Self
 
 import numpy as np
 
@@ -8,11 +9,11 @@ from robustlda.data.store import Block, Store
 from robustlda.linalg import Array
 
 
-class ScaledStore:
-    """Rows of another store, every feature times a factor."""
+class ByFeature(ABC):
+    """Rows of another store, changed block by block by a number for each feature."""
 
-    def __init__(self, store: Store, factors: Array) -> None:
-        self._store, self._factors = store, factors.astype(store.dtype)
+    def __init__(self, store: Store, values: Array) -> None:
+        self._store, self._values = store, values.astype(store.dtype)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -30,8 +31,22 @@ class ScaledStore:
     def in_memory(self) -> bool:
         return self._store.in_memory
 
-    def block(self, rows: slice) -> Block:
-        return self._store.block(rows).scaled(self._factors)
+    @abstractmethod
+    def block(self, rows: slice) -> Block: ...
 
-    def take(self, index: Array) -> "ScaledStore":
-        return ScaledStore(self._store.take(index), self._factors)
+    def take(self, index: Array) -> Self:
+        return type(self)(self._store.take(index), self._values)
+
+
+class ScaledStore(ByFeature):
+    """Every feature times a factor."""
+
+    def block(self, rows: slice) -> Block:
+        return self._store.block(rows).scaled(self._values)
+
+
+class BoundedStore(ByFeature):
+    """Rows shortened where a feature is beyond its limit."""
+
+    def block(self, rows: slice) -> Block:
+        return self._store.block(rows).drawn_in(self._values)

@@ -94,15 +94,17 @@ def unit_lengths(lengths: Array, noise: Array) -> Array:
     return np.where(lengths <= noise, np.inf, lengths)
 
 
-def span_of_triangle(R: Array, scale: Array, eps: float) -> Array | None:
+def span_of_triangle(R: Array, scale: Array, eps: float, noise: float) -> Array | None:
     """Orthonormal basis of the span of centered rows whose Gram matrix leaves doubts, or None if that is everything.
+
+    `noise` is what centering leaves of columns that depend on others, beside the unit length of columns.
 
     Columns are brought to unit length, so that a feature in small units is not mistaken for rounding error. One far
     sample may drown the others in a Gram matrix, so the triangular factor decides, which keeps twice the digits.
     """
     _, S, Vt = svd(R, check_finite=False)
     S = np.append(S, np.zeros(len(scale) - len(S)))  # fewer rows than columns
-    null = S <= S[0] * eps
+    null = S <= max(S[0] * eps, noise)
     if not null.any():
         return None
     # What X maps to zero is the null space of R with the scaling undone; the row space is its complement.
@@ -111,12 +113,15 @@ def span_of_triangle(R: Array, scale: Array, eps: float) -> Array | None:
     return complete[:, null.sum() :]
 
 
-def well_conditioned(G: Array, eps: float) -> bool:
-    """Whether the columns behind a Gram matrix, brought to unit length, are independent beyond any doubt."""
+def well_conditioned(G: Array, eps: float, noise: float) -> bool:
+    """Whether the columns behind a Gram matrix, brought to unit length, are independent beyond any doubt.
+
+    `noise` is what rounding has added to them.
+    """
     lengths = np.sqrt(np.diag(G))
     correlation = G / np.outer(lengths, lengths)
     # A matrix with all eigenvalues above a number stays positive definite without it: a fifth of an eigenproblem.
-    correlation[np.diag_indices(len(G))] -= max(1e-10, 1e3 * eps)
+    correlation[np.diag_indices(len(G))] -= max(1e-10, 1e3 * eps, 10 * noise**2)
     try:
         cholesky(correlation, overwrite_a=True, check_finite=False)
     except LinAlgError:

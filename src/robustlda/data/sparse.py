@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from robustlda.data.dense import exponents_beyond
 from robustlda.linalg import Array, class_indicator
 
 
@@ -85,7 +86,8 @@ class SparseBlock:
         return self._distances(products, np.einsum("ij,ij->i", centers, centers)[labels])
 
     def _distances(self, products: Array, offset: Array | float) -> Array:
-        squares = np.asarray(self._B.multiply(self._B).sum(axis=1), float).ravel()
+        B = self._B.astype(float)
+        squares = np.asarray(B.multiply(B).sum(axis=1), float).ravel()
         lengths = squares - 2 * products + offset
         # A row at the center has a length of rounding error, which may come out negative.
         return np.where(lengths > 1e-12 * (squares + offset), lengths, 0)
@@ -109,6 +111,14 @@ class SparseBlock:
     def scaled(self, factors: Array) -> "SparseBlock":
         B = self._B
         return SparseBlock(csr_array((B.data * factors[B.indices], B.indices, B.indptr), shape=B.shape))
+
+    def drawn_in(self, limits: Array) -> "SparseBlock":
+        if self.peak() <= limits.min():
+            return self
+        B, excess = self._B, np.zeros(self._B.shape[0], int)
+        row = np.repeat(np.arange(B.shape[0]), np.diff(B.indptr))
+        np.maximum.at(excess, row, exponents_beyond(B.data, limits[B.indices]))
+        return SparseBlock(csr_array((np.ldexp(B.data, -excess[row]), B.indices, B.indptr), shape=B.shape))
 
     def peak(self) -> float:
         return float(np.maximum(self._B.data.max(initial=0), -self._B.data.min(initial=0)))

@@ -67,6 +67,10 @@ class Block(Protocol):
         """The rows with every feature times a factor."""
         ...
 
+    def drawn_in(self, limits: Array) -> "Block":
+        """The rows, those with a feature beyond its limit times the power of two that brings them within."""
+        ...
+
     def peak(self) -> float:
         """The largest size of an entry; NaN if there is one."""
         ...

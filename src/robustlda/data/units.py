@@ -21,14 +21,18 @@ _JITTER = 1e-2  # of the deviation of others, which does not make a value anothe
 
 
 def feature_units(store: Store, weight: Array, plan: Plan) -> Array:
-    """The unit of every feature, 1 for one that does not vary; from some of the rows where there are very many."""
+    """The unit of every feature, 1 for one that does not vary; from some of the rows where there are very many.
+
+    What varies by numbers without a square does not vary.
+    """
     n, d = store.shape
     index = np.unique(np.linspace(0, n - 1, min(n, plan.unit_rows(d))).round().astype(int))
     rows, weight = store.take(index).block(slice(0, len(index))).rows().astype(float), weight[index]
     D = np.abs(rows - weighted_medians(rows, weight))
     D = np.minimum(D, _FAR * _usual(D, weight))
     total = weight @ D
-    return np.where(total > 0, weight @ D**2 / np.where(total > 0, total, 1), 1.0)
+    units = weight @ D**2 / np.where(total > 0, total, 1)
+    return np.where(units > np.sqrt(np.finfo(store.dtype).tiny), units, 1.0)
 
 
 def _usual(D: Array, weight: Array) -> Array:

@@ -21,7 +21,7 @@ class Weights:
 
     @classmethod
     def of(cls, given: Any, trust: Any = 1.0) -> "Weights":
-        """Whole numbers count copies; other weights say how much a single sample matters."""
+        """Whole numbers count copies; other weights, whose mean is 1, say how much a single sample matters."""
         counts = bool((given == np.rint(given)).all())
         return cls(given, trust + 0.0 * given, np.minimum(given, 1) if counts else given)
 

@@ -13,7 +13,9 @@ that makes answers most likely so. Given Tᵃ, the answers of a sample say
 
 where p_jk is the share of the class when only answers are asked (`Answers.beliefs`), and a pool of rules once features
 are asked as well (`fit_answer_noise`): then both are fitted in turn, the pool being the one that makes the answers most
-likely.
+likely. People who confuse two classes see the same in a sample that looks like both, and err together: the more of
+their errors are of that kind, the more beliefs are those of the features (`label_noise`, equation (2), with the answers
+of a sample in place of its label).
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +23,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from robustlda.decision.label_noise import STRENGTHS, LabelNoise, Labels, Pool, centered_logs, refit_pool
+from robustlda.decision.label_noise import (
+    STRENGTHS,
+    LabelModel,
+    LabelNoise,
+    Labels,
+    Pool,
+    centered_logs,
+    confused,
+    refit_pool,
+)
 from robustlda.linalg import Array
 
 _STEPS = 50  # of answers alone
@@ -155,15 +166,20 @@ def fit_answer_noise(P: Array, answers: Answers, labels: Labels) -> LabelNoise:
         path.append(float(labels.weight @ np.log(total)))
         if np.abs(R - before).mean() < _SETTLED:
             break
-    p, rows, vote = pool.probabilities(logs), np.arange(len(R)), answers.vote(R)
+    p, rows = pool.probabilities(logs), np.arange(len(R))
+    confusion = answers.confusion(R)
+    counts = np.bincount(answers.annotator, answers.weight[answers.sample], answers.n_annotators)
+    transition = np.tensordot(counts / counts.sum(), confusion, 1)
+    model = LabelModel(transition, confused(transition, np.zeros((c, c)), labels.weight @ p))
+    R, _ = labels.posterior(model.with_looks(R, p, labels.given))
+    vote = answers.vote(R)
     by_all, by_features = 1 - R[rows, vote], 1 - p[rows, vote]
     least = labels.share(np.minimum(by_all, by_features))
     most = labels.share(np.where(p.argmax(axis=1) != vote, 1, np.maximum(by_all, by_features)))
-    confusion = answers.confusion(R)
-    counts = np.bincount(answers.annotator, answers.weight[answers.sample], answers.n_annotators)
     return LabelNoise(
         pool,
-        np.tensordot(counts / counts.sum(), confusion, 1),
+        model,
+        transition,
         R,
         answers.share_wrong(R),
         (least, most),

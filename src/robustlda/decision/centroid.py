@@ -28,6 +28,8 @@ from robustlda.data.columns import class_totals
 from robustlda.decision.rule import FittedDecision, Training
 from robustlda.linalg import Array, weighted_median, weighted_medians
 
+_POINT = 1e-60  # variance, in units of the longest coordinate squared, at which a class is a point
+
 
 @dataclass(frozen=True)
 class Ellipses:
@@ -95,6 +97,7 @@ def fit_ellipses(
     # Where classes collapse to points, a thousandth of the usual spread stands for "close".
     spread = ((Z - weighted_medians(Z, weight)) ** 2).sum(axis=1)
     floor = 1e-6 * (weighted_median(spread, weight) or float(weight @ spread) / n) / m or 1.0
+    floor = max(floor, _POINT)
     u = np.ones(len(Z))
     scatter = np.eye(m)
     for _ in range(max_iter):

@@ -38,6 +38,8 @@ from robustlda.linalg import Array, weighted_medians
 
 _STEPS = 20
 _SETTLED = 1e-3  # mean change of a sample's beliefs at which more steps change no decision
+_ROUNDING = 1e-14  # of a second moment that a scatter may be wrong by
+_POINT = 1e-60  # squared length, in units of the longest one, at which clouds are points
 _ALONE = 1e-6  # share of a class's weight that must be left for it to have a center
 
 
@@ -96,11 +98,12 @@ def fit(Z: Array, labels: Array, weights: Weights, n_classes: int, settings: Clo
     given[np.arange(len(Z)), labels] = np.log1p(-settings.flip_rate)
     centers = _medians(Z, labels, weight, n_classes)
     scatter = _bounded_scatter(Z - centers[labels], weight)
-    floor = 1e-6 * np.trace(_bounded_scatter(Z - weighted_medians(Z, weight), weight)) / m or 1.0
+    floor = max(1e-6 * np.trace(_bounded_scatter(Z - weighted_medians(Z, weight), weight)) / m, _POINT) or 1.0
+    moment = 0.0
     shares = np.bincount(labels, weight, n_classes) / total
     before = None
     for _ in range(_STEPS):
-        precision = _precision(scatter, settings.shrinkage, floor)
+        precision = _precision(scatter, settings.shrinkage, max(floor, _ROUNDING * moment))
         distances = _squared_distances(Z, centers, precision)
         r = softmax(_log_density(distances, settings.degrees, m) + _log(shares) + given, axis=1)
         if before is not None and weight @ np.abs(r - before).sum(axis=1) <= _SETTLED * total:
@@ -112,8 +115,10 @@ def fit(Z: Array, labels: Array, weights: Weights, n_classes: int, settings: Clo
         alive = totals > 1e-9 * total
         centers = np.where(alive[:, None], w.T @ Z / np.where(alive, totals, 1)[:, None], centers)
         weighted = Z * np.sqrt(w.sum(axis=1))[:, None]  # a product with its own transpose costs half
-        scatter = (weighted.T @ weighted - (centers.T * totals) @ centers) / total
-    precision = _precision(scatter, settings.shrinkage, floor)
+        second = weighted.T @ weighted
+        scatter = (second - (centers.T * totals) @ centers) / total
+        moment = np.trace(second) / total  # of which rounding leaves a part, where the centers take off nearly all
+    precision = _precision(scatter, settings.shrinkage, max(floor, _ROUNDING * moment))
     # A class without a sample has a center nowhere, and must not be predicted.
     shares = np.where(np.bincount(labels, weight, n_classes) > 0, shares, 0)
     found = Clouds(centers, precision, shares, unit, settings)

@@ -35,15 +35,14 @@ from robustlda.data.columns import typical_square
 from robustlda.data.distinct import Distinct
 from robustlda.data.store import row_slices
 from robustlda.decision import clouds, discriminant, ridge
-from robustlda.decision.answers import fit_answer_noise
 from robustlda.decision.clouds import Clouds, CloudSettings
+from robustlda.decision.held_out import as_sharp_as_labels_allow, explain, sharpened, sharpest
 from robustlda.decision.label_noise import (
     LabelNoise,
     Labels,
     Pool,
     best_likelihood,
     centered_logs,
-    fit_label_noise,
     floored,
 )
 from robustlda.decision.matrix_free import MatrixFreeRegression
@@ -72,13 +71,8 @@ CLOUD_SHARPNESS = 2.0 ** np.arange(-1, 4)
 """Factors of the clouds' log-probabilities: classes may end more sharply than a Student-t, or overlap more."""
 
 
-TIE = 1.0
-"""Difference of log-likelihoods that the given labels do not settle.
-
-Scores of one sharpness with some wrong labels, or of a lower one with fewer, may explain labels equally well: where
-most samples are at few places, nothing in them tells overlap from noise. The sharpest of such scores is taken, so that
-what could be either counts as noise, and is looked at.
-"""
+LOST = 0.2
+"""Share of a class's labels that must be left to it when beliefs are learned; otherwise the class is lost."""
 
 
 class View:
@@ -140,7 +134,7 @@ class CloudMember:
     sharpness: float
 
     def probabilities(self, view: View) -> Array:
-        return _sharpened(self.clouds.probabilities(view.Z), self.sharpness)
+        return sharpened(self.clouds.probabilities(view.Z), self.sharpness)
 
 
 @dataclass(frozen=True)
@@ -222,17 +216,18 @@ def _axes(training: Training, n_distinct: int) -> Array:
 
 def _all_beliefs(rule: Committee, noise: LabelNoise, training: Training, place: Any) -> Any:
     """Beliefs about all samples: of those that were learned from as they are, of others from the rule itself."""
-    checks, learned = training.checks, noise.beliefs
+    checks, learned, model = training.checks, noise.beliefs, noise.model
     rows = CenteredRows(training.store, training.center, training.samples.plan)
 
-    def beliefs(block: CenteredBlock, likelihood: Array, place: Array, known: Array) -> tuple[Array]:
-        p = rule.probabilities(block) * likelihood
-        p /= p.sum(axis=1, keepdims=True)
-        p[place >= 0] = learned[place[place >= 0]]
-        p[known >= 0] = np.eye(p.shape[1])[known[known >= 0]]
-        return (p,)
+    def beliefs(block: CenteredBlock, likelihood: Array, given: Array, place: Array, known: Array) -> tuple[Array]:
+        p = rule.probabilities(block)
+        R = p * likelihood
+        R = model.with_looks(R / R.sum(axis=1, keepdims=True), p, given)
+        R[place >= 0] = learned[place[place >= 0]]
+        R[known >= 0] = np.eye(p.shape[1])[known[known >= 0]]
+        return (R,)
 
-    return rows.lazily(beliefs, checks.likelihood(noise), place, checks.known)
+    return rows.lazily(beliefs, checks.likelihood(noise), checks.given, place, checks.known)
 
 
 class _Candidates:
@@ -251,17 +246,17 @@ class _Candidates:
         cloud_members, by_clouds = zip(*(self._cloud_member(*each) for each in fitted), strict=True)
         self.clouds = fitted[0][0]
         self.similarities = _similarities(Z, axes, samples, fitted[0][0])
-        local, by_local = self._best(Regression(self.similarities.of(Z), samples.weights), self._indicators)
-        self.members = LocalMember(ScoreRule(local[0].coef, local[0].offset, local[1])), *cloud_members
+        mixing = self.similarities.mixing()
+        coordinates = self.similarities.of(Z) @ mixing
+        local, by_local = self._best(Regression(coordinates, samples.weights), self._indicators)
+        # Scores of the similarities themselves: a number for each class and landmark in place of a square of landmarks.
+        self.members = LocalMember(ScoreRule(mixing @ local[0].coef, local[0].offset, local[1])), *cloud_members
         self.held_out = np.array([floored(p) for p in (by_local, *by_clouds)])
         self.limit, self.linear = _linear(samples, groups)
 
     def _cloud_member(self, cloud: Clouds, held_out: Array) -> tuple[CloudMember, Array]:
         """Clouds with the sharpness that suits the given labels, and their held-out probabilities with it."""
-        rows, c = np.arange(len(self.targets)), held_out.shape[1]
-        tried = [(float(sharpness), _sharpened(held_out, sharpness)) for sharpness in CLOUD_SHARPNESS]
-        likelihoods = [best_likelihood(p[rows, self.targets], self.weight, c) for _, p in tried]
-        sharpness, p = tried[_sharpest(likelihoods)]
+        sharpness, p = as_sharp_as_labels_allow(held_out, self.targets, self.weight, CLOUD_SHARPNESS)
         return CloudMember(cloud, sharpness), p
 
     @property
@@ -292,10 +287,7 @@ class _Candidates:
         """A linear rule, judged together with the other members: safely, and as it is likely."""
         member = LinearMember(self.samples.space.lift(coef), offset, self.limit)
         P = np.concatenate([floored(held_out)[None], self.held_out])
-        if self.answers is None:
-            safe, likely = fit_label_noise(P, self.labels)
-        else:
-            safe = likely = fit_answer_noise(P, self.answers, self.labels)
+        safe, likely = explain(P, self.labels, self.answers)
         return Stage(member, safe.pool), safe, likely
 
 
@@ -311,7 +303,7 @@ def _label_weight(samples: Samples) -> Array:
 def _similarities(Z: Array, axes: Array, samples: Samples, cloud: Clouds) -> Similarities:
     R = Z - weighted_medians(Z, samples.weight)
     width = WIDTH * typical_square(np.einsum("ij,ij->i", R, R), samples.weight)
-    return Similarities.to(cloud.draw(_random_directions(axes, samples.plan.landmarks)), width)
+    return Similarities(cloud.draw(_random_directions(axes, samples.plan.landmarks)), width)
 
 
 def _random_directions(axes: Array, n: int) -> Array:
@@ -337,8 +329,13 @@ def _linear(samples: Samples, groups: Distinct) -> tuple[float, LeastSquares]:
 
 def _assemble(candidates: _Candidates, axes: Array, priors: Array | None) -> tuple[Committee, LabelNoise]:
     """Two stages, and what the second has found out about the labels."""
-    first, safe = candidates.first()[:2]
-    second, _, noise = candidates.second(safe)
+    first, safe, noise = candidates.first()
+    second = first
+    if noise.tells:  # otherwise there is nothing to learn beliefs from
+        stage, _, learned = candidates.second(safe)
+        given_shares = candidates.labels.sizes / candidates.labels.weight.sum()
+        if (learned.priors >= LOST * given_shares).all():  # beliefs that give up a class explain anything
+            second, noise = stage, learned
     given = noise.priors if priors is None else priors
     correction = np.ones(len(noise.priors)) if priors is None else priors / noise.priors
     committee = Committee(
@@ -360,18 +357,8 @@ def _best(
             tried.append((float(sharpness), likelihood, solution))
             odds *= odds  # twice as sharp
     tried.sort(key=lambda each: each[:2])
-    sharpness, _, solution = tried[_sharpest([likelihood for _, likelihood, _ in tried])]
+    sharpness, _, solution = tried[sharpest([likelihood for _, likelihood, _ in tried])]
     return (solution, sharpness), softmax(sharpness * solution.held_out, axis=1)
-
-
-def _sharpest(likelihoods: list[float]) -> int:
-    """The last of some in order of sharpness whose likelihood is as good as the best."""
-    return int(np.flatnonzero(np.array(likelihoods) >= max(likelihoods) - TIE)[-1])
-
-
-def _sharpened(p: Array, sharpness: float) -> Array:
-    with np.errstate(divide="ignore"):
-        return softmax(sharpness * np.log(p), axis=1)
 
 
 def _logs(members: Iterable[Member], view: View) -> Array:

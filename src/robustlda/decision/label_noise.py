@@ -21,10 +21,21 @@ not to be trusted either, and what then goes both ways between them counts as ov
 more than the other is kept. Where about half of the samples are undecided, as with short texts, not even the direction
 can be told, and what is kept goes both ways alike (`either_way`). The pool is fitted once more to such a T, with slopes
 of their own for these classes.
+
+**Confusions.** T says that a class loses its labels wherever its samples are. Who takes one class for another errs more
+where the two look alike, and a label that was given by the looks of a sample says no more than its features do. With a
+share h of such labels,
+
+    P(label l of j | class k) = (1 − h_l) T_kl + h_l Σ_k' p_jk' T_k'l,     r_jk = (1 − h_l) r⁰_jk + h_l p_jk,    (2)
+
+r⁰ being the beliefs without. All h give the labels the same probability (1), so no labels can tell h. What is known is
+how errors go: everywhere alike if they have nothing to do with looks, one way if a name is used for another, and both
+ways between some classes if those are confused. h is the share of errors between such classes (`confused`). It is 0
+for labels of classes that overlap: there it is the features that confuse them.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
@@ -63,6 +74,19 @@ EVIDENCE = 6.0
 UNDECIDED = (0.2, 0.23)
 """Undecided share of two classes' samples from which on what goes both ways counts as overlap: some of it, and all."""
 
+CONFUSED = 0.05
+"""Share of two classes that goes both ways, from which on who gave labels confuses them; with twice as much, surely.
+
+Less may be overlap: of 20 Newsgroups, whose labels are right, .06 is said to go so between the two closest classes.
+"""
+
+SKILL = 4.0
+"""Log-likelihood per class that labels must gain by features, for these to say anything about them.
+
+With features that are noise they gain up to 3 for two classes, 3.8 for three and 1.5 for ten, before beliefs are
+learned; twenty rows of two classes that are apart gain 7.
+"""
+
 EITHER_WAY = (0.4, 0.5)
 """Undecided share from which on nobody can say which of two classes loses labels to the other: in doubt, and at all."""
 
@@ -70,10 +94,13 @@ _STEPS = 10
 _ROUGHLY, _SAME = 1e-7, 1e-2  # relative accuracy with which a maximum is looked for, and a difference that is none
 _MAX_RATE = 0.95  # of the flip rate at which a label says nothing; beyond, it would speak against itself
 _PRIOR_ROW = 1.0  # samples that the prior on a row of T is worth; a sixth of them wrong
+_PRIOR_OWN_ROW = 20.0  # the same, where classes have rates of their own: a small one could lose half of its labels
 _PRIOR_OFFSET = 0.5  # precision of b
 _PRIOR_WEIGHT = 0.02  # precision of log β
 _PRIOR_BLUNT = 200.0  # against a pool that is blunter than its rules, which are as sharp as labels let them be
 _FEW = 2.0  # samples of a class that one rate for all is worth, where it is counted again and again
+_TRACE = 0.01  # of what rules say that is left where they say nothing
+_HALVINGS = 60  # of the logarithm of a probability above 1e-300
 _SURE = 3e-3  # probability beyond which checks do not ask how sure it was
 _PRIOR_LINE = (2.0, 0.25, 0.5)  # standard deviations of what checks may do to log-odds
 
@@ -96,16 +123,47 @@ class Pool:
 
 
 @dataclass(frozen=True)
+class LabelModel:
+    """Equation (2): the transition where looks do not matter, and for every label the share h that they have given."""
+
+    transition: Array
+    by_looks: Array
+
+    def with_looks(self, R: Array, p: Array, given: Array) -> Array:
+        """Beliefs of those who trust labels as T says, less sure where looks have given a label."""
+        h = self.by_looks[given][:, None]
+        return R + h * (p - R) if self.by_looks.any() else R
+
+    def said_by_features(self, R: Array, given: Array) -> Array:
+        """Beliefs without the part that the given label has in them: p_jk = r_jk / ((1 − h) T_kl / q_j + h).
+
+        The probability q of the label is the one that lets p sum to one; the sum grows with it.
+        """
+        T, h = np.maximum(self.transition[:, given].T, 1e-300), self.by_looks[given][:, None]
+        if not self.by_looks.any():
+            return _normalized(R / T)[0]
+        low, high = np.full((len(R), 1), -300.0), np.zeros((len(R), 1))
+        for _ in range(_HALVINGS):
+            q = (low + high) / 2
+            enough = (R / ((1 - h) * T * 10.0**-q + h)).sum(axis=1, keepdims=True) >= 1
+            low, high = np.where(enough, low, q), np.where(enough, q, high)
+        return _normalized(R / ((1 - h) * T * 10.0**-high + h))[0]
+
+
+@dataclass(frozen=True)
 class LabelNoise:
     """What is known about the labels; `beliefs` are probabilities of the true classes of the samples it was fitted to.
 
     `bounds` hold the noise rate if all that could be is overlap, and if all that could be is noise. `overlap` says for
     pairs of classes how much of what goes both ways was taken for overlap. `uniform` is true where one rate for all
-    classes explains the labels. Where several people answered, `annotators` has the confusion of each of them, the
-    noise rate is that of single answers, and the bounds are those of what most of them agree on.
+    classes explains the labels. `transition` is what happens to a class on the whole, `model` how labels come about.
+    Where several people answered, `annotators` has the confusion of each of them, the noise rate is that of single
+    answers, and the bounds are those of what most of them agree on. `tells` is false where features say nothing about
+    labels.
     """
 
     pool: Pool
+    model: LabelModel
     transition: Array
     beliefs: Array
     noise_rate: float
@@ -115,6 +173,7 @@ class LabelNoise:
     likelihood: Array
     uniform: bool
     annotators: Array | None = None
+    tells: bool = True
 
 
 def floored(p: Array) -> Array:
@@ -174,6 +233,17 @@ class Labels:
         equal = uniform_transition(_possible_rate(1 - np.trace(N) / N.sum(), self.n_classes), self.n_classes)
         return equal if uniform else (N + _FEW * equal) / (N.sum(axis=1, keepdims=True) + _FEW)
 
+    @property
+    def sizes(self) -> Array:
+        """What labels of each class count together."""
+        return np.bincount(self.given, self.weight, self.n_classes)
+
+    @property
+    def likelihood_without_features(self) -> float:
+        """Log-likelihood of the given labels if each were drawn from all others."""
+        others = np.maximum(self.sizes[self.given] - self.one, 0.5 * self.one)
+        return float(self.weight @ np.log(others / np.maximum(self.weight.sum() - self.one, 1e-300)))
+
     def share(self, values: Array) -> float:
         """Weighted mean over samples."""
         return float(self.weight @ values / self.weight.sum())
@@ -192,23 +262,71 @@ def most_probable(R: Array) -> Array:
 def fit_label_noise(P: Array, labels: Labels) -> tuple[LabelNoise, LabelNoise]:
     """Pool of rules and transition between classes from held-out probabilities P (rules × samples × classes).
 
-    The first is for predictions: errors that depend on the class enter only where there is much evidence for them. The
-    second is the most likely one, for what is said about labels.
+    The first is for predictions: errors that depend on the class enter only where there is much evidence for them, and
+    labels are trusted as T says. The second is the most likely one, for what is said about labels.
     """
     logs = centered_logs(P)
     simple, flexible = (_explained(logs, labels, uniform=uniform) for uniform in (True, False))
     gain = flexible.likelihood - simple.likelihood
     safe, likely = (flexible if gain > enough else simple for enough in (EVIDENCE, _little(labels)))
     found = _judged(likely, logs, labels)
-    return found if safe is likely else _judged(safe, logs, labels), found
+    safely = (found if safe is likely else _judged(safe, logs, labels)).said(labels)
+    return safely, found.said(labels, looks=True) if _tells(likely, labels) else _nothing_known(likely, logs, labels)
+
+
+def fit_noise_of_kind(P: Array, labels: Labels, *, uniform: bool) -> LabelNoise:
+    """The same with one rate for all classes, or with errors that depend on the class, whatever is more likely."""
+    logs = centered_logs(P)
+    found = _explained(logs, labels, uniform=uniform)
+    if not _tells(found, labels):
+        return _nothing_known(found, logs, labels)
+    return _judged(found, logs, labels).said(labels, looks=True)
+
+
+def _tells(found: "_Explanation", labels: Labels) -> bool:
+    """Whether features say more about labels than how many there are of each."""
+    return found.likelihood - labels.likelihood_without_features > SKILL * labels.n_classes
+
+
+def _nothing_known(found: "_Explanation", logs: Array, labels: Labels) -> LabelNoise:
+    """What is said where features tell nothing: labels are believed, and as many may be wrong as chance would have it.
+
+    A sharp rule and labels that are all but random explain such labels as well as a blunt rule and right labels do. A
+    trace of what the rules say is kept, as an order in which to look at rows.
+    """
+    c = labels.n_classes
+    p, shares = found.pool.probabilities(logs), labels.sizes / labels.weight.sum()
+    by_chance = labels.share(1 - shares[labels.given])
+    judgement = _Judgement(found, found.pool, np.eye(c), 1 - np.eye(c), p, np.eye(c)[labels.given], (0.0, by_chance))
+    return replace(judgement.said(labels, by_looks=np.full(c, _TRACE)), tells=False)
+
+
+def gain_beyond_calibration(P: Array, labels: Labels) -> float:
+    """Log-likelihood that errors depending on the class gain, once the pool has slopes of its own for all classes.
+
+    A rule that is too sure between two classes, and less so between others, looks as if labels between the two were
+    wrong. With slopes for all pairs it is calibrated, and what is left to explain is in the labels.
+    """
+    logs = centered_logs(P)
+    simple = _explained(logs, labels, uniform=True)
+    everywhere = 1 - np.eye(labels.n_classes)
+    pool = refit_pool(logs, labels, labels.likelihood(simple.transition), simple.pool, everywhere)
+    logs = centered_logs(floored(pool.probabilities(logs)))[None]
+    simple, flexible = (_explained(logs, labels, uniform=uniform) for uniform in (True, False))
+    return flexible.likelihood - simple.likelihood
 
 
 def _little(labels: Labels) -> float:
     """What errors depending on the class must gain to be spoken of."""
     if labels.n_classes > 2:
         return LITTLE
-    sizes = np.bincount(labels.given, labels.weight, 2)
-    return -np.inf if sizes.min() < UNEQUAL * sizes.max() else 0.0
+    return -np.inf if _unequal(labels) else 0.0
+
+
+def _unequal(labels: Labels) -> bool:
+    """Whether one of two classes is so much smaller than the other that one rate for both would swamp it."""
+    sizes = np.bincount(labels.given, labels.weight, labels.n_classes)
+    return bool(sizes.min() < UNEQUAL * sizes.max())
 
 
 @dataclass(frozen=True)
@@ -233,8 +351,8 @@ def _explained(logs: Array, labels: Labels, *, uniform: bool) -> _Explanation:
     return max((each for each in found if each.likelihood >= most - NEAR), key=lambda each: each.pool.weights.sum())
 
 
-def _judged(found: _Explanation, logs: Array, labels: Labels) -> LabelNoise:
-    """What an explanation means for every label, overlap taken into account, and checks."""
+def _judged(found: _Explanation, logs: Array, labels: Labels) -> "_Judgement":
+    """What an explanation means for every label, overlap taken into account."""
     T, rows = found.transition, np.arange(len(labels.given))
     p = found.pool.probabilities(logs)
     undecided = _undecided(p, labels.weight)
@@ -248,15 +366,51 @@ def _judged(found: _Explanation, logs: Array, labels: Labels) -> LabelNoise:
     lowest = labels.share(p @ (1 - np.diag(least)))
     # Wrong wherever the features suggest another class, and where they leave it open in proportion.
     highest = labels.share(np.where(p.argmax(axis=1) != labels.given, 1, 1 - p[rows, labels.given]))
-    error = np.inf
-    if labels.checked.any():
-        R, error = _taught_by_checks(p, R, labels)
-        kept = (labels.counts(R) + _PRIOR_ROW * kept) / (labels.counts(R).sum(axis=1, keepdims=True) + _PRIOR_ROW)
-    rate = labels.share(1 - R[rows, labels.given])
-    bounds = max(min(lowest, rate), rate - error), min(max(highest, rate), rate + error)
-    return LabelNoise(
-        pool, kept, R, rate, bounds, overlap, labels.weight @ R / labels.weight.sum(), found.path, found.uniform
-    )
+    return _Judgement(found, pool, kept, overlap, p, R, (lowest, highest))
+
+
+@dataclass(frozen=True)
+class _Judgement:
+    """An explanation with its overlap: what features say of samples, and what is believed if labels are trusted."""
+
+    found: _Explanation
+    pool: Pool
+    kept: Array
+    overlap: Array
+    p: Array
+    trusting: Array
+    bounds: tuple[float, float]
+
+    def said(self, labels: Labels, *, looks: bool = False, by_looks: Array | None = None) -> LabelNoise:
+        """What is said in the end, with what checks have found and, if asked for, what looks may have done."""
+        uniform, T, p, given = self.found.uniform, self.kept, self.p, labels.given
+        if by_looks is None:
+            by_looks = np.zeros(labels.n_classes)
+            if looks and not uniform:
+                by_looks = confused(T, self.overlap, labels.weight @ p)
+        model = LabelModel(T, by_looks)
+        R, error = model.with_looks(self.trusting, p, given), np.inf
+        if labels.checked.any():
+            R, error = _taught_by_checks(p, R, labels)
+        if labels.checked.any() or model.by_looks.any():
+            T = (labels.counts(R) + _PRIOR_ROW * T) / (labels.counts(R).sum(axis=1, keepdims=True) + _PRIOR_ROW)
+        if labels.checked.any():
+            model = self._taught(labels, R, T)
+        rows = np.arange(len(given))
+        rate = labels.share(1 - R[rows, given])
+        lowest, highest = self.bounds
+        bounds = max(min(lowest, rate), rate - error), min(max(highest, rate), rate + error)
+        shares = labels.weight @ R / labels.weight.sum()
+        return LabelNoise(self.pool, model, T, R, rate, bounds, self.overlap, shares, self.found.path, uniform)
+
+    def _taught(self, labels: Labels, R: Array, T: Array) -> LabelModel:
+        """The model that has as many wrong labels as beliefs taught by checks."""
+        rows = np.arange(len(R)), labels.given
+        trusting, features, taught = (labels.share(1 - each[rows]) for each in (self.trusting, self.p, R))
+        if taught <= trusting or features <= trusting:
+            return LabelModel(T, np.zeros(labels.n_classes))
+        h = min((taught - trusting) / (features - trusting), 1.0)
+        return LabelModel(self.kept, np.full(labels.n_classes, h))
 
 
 def _taught_by_checks(p: Array, R: Array, labels: Labels) -> tuple[Array, float]:
@@ -296,7 +450,9 @@ def _fit_pools(logs: Array, labels: Labels, *, uniform: bool) -> list[tuple[Pool
     """
     e, c, weight = len(logs), labels.n_classes, labels.weight
     off = ~np.eye(c, dtype=bool)
-    prior = np.where(off, _PRIOR_ROW * 0.2 / (c - 1), _PRIOR_ROW)
+    # Of two classes of like size, rates of their own are hardly more than one for both.
+    row = _PRIOR_ROW if uniform or (c == 2 and not _unequal(labels)) else _PRIOR_OWN_ROW
+    prior = np.where(off, row * 0.2 / (c - 1), row)
     equal = np.full(e, -np.log(e))
     best = [np.inf]
 
@@ -460,6 +616,25 @@ def either_way(T: Array, share: Array, sizes: Array) -> Array:
     alike = (wrong + wrong.T) / np.maximum(sizes[:, None] + sizes, 1e-300)
     off = off + share * (alike - off)
     return off + np.diag(1 - off.sum(axis=1))
+
+
+def confused(T: Array, overlap: Array, sizes: Array) -> Array:
+    """Share h of labels that looks have given, for every label, from a transition between classes of given sizes.
+
+    It is the share of all errors that is made between classes that are confused: more goes both ways between the two
+    than errors that go everywhere alike would explain by chance, and than a pool that is too sure of classes with some
+    overlap makes up. Of two classes nobody can say what goes everywhere.
+    """
+    c = len(T)
+    if c == 2:
+        return np.zeros(c)
+    others = ~np.eye(c, dtype=bool)
+    off = T * others
+    both_ways, usual = np.minimum(off, off.T), np.median(off[others])
+    chance = usual + 2 * np.sqrt(usual / np.maximum(np.minimum(sizes[:, None], sizes), 1))
+    clearly = _between(both_ways / np.maximum(chance, CONFUSED), 1, 2) * (1 - overlap)
+    share = (sizes @ (off * clearly)).sum() / max((sizes @ off).sum(), 1e-300)
+    return np.asarray(share * (1 - overlap.max(axis=1)))
 
 
 def best_likelihood(p: Array, weight: Array, c: int) -> float:

@@ -89,27 +89,27 @@ class ScoreRule:
 
 @dataclass(frozen=True)
 class Similarities:
-    """Features that say how near a point is to each of some landmarks."""
+    """Features that say how near a point is to each of some landmarks: exp(−‖z − l‖² / width)."""
 
     landmarks: Array
     width: float
-    mixing: Array
-
-    @classmethod
-    def to(cls, landmarks: Array, width: float) -> "Similarities":
-        """With K^(-1/2) similarities become coordinates; directions of rounding error are left out."""
-        eigenvalues, V = np.linalg.eigh(_similarities(landmarks, landmarks, width))
-        keep = eigenvalues > 1e-8 * eigenvalues[-1]
-        return cls(landmarks, width, V[:, keep] / np.sqrt(eigenvalues[keep]))
 
     def of(self, Z: Array) -> Array:
         """Features of points in the projected space."""
-        return _similarities(Z, self.landmarks, self.width) @ self.mixing
+        # The exponent as one product: 2 z·l − ‖z‖² − ‖l‖², then two operations in place. Each would be a pass over
+        # many more numbers than Z has.
+        squares, far = np.einsum("ij,ij->i", Z, Z), np.einsum("ij,ij->i", self.landmarks, self.landmarks)
+        left = np.column_stack([Z, squares, np.ones(len(Z))])
+        right = np.column_stack([2 * self.landmarks, -np.ones(len(far)), -far]) / self.width
+        K = left @ right.T
+        np.minimum(K, 0, out=K)
+        return np.exp(K, out=K)
 
-
-def _similarities(Z: Array, landmarks: Array, width: float) -> Array:
-    squared = np.einsum("ij,ij->i", Z, Z)[:, None] + np.einsum("ij,ij->i", landmarks, landmarks)
-    return np.exp(-np.maximum(squared - 2 * (Z @ landmarks.T), 0) / width)
+    def mixing(self) -> Array:
+        """K^(-1/2), which makes coordinates of similarities; directions of rounding error are left out."""
+        eigenvalues, V = np.linalg.eigh(self.of(self.landmarks))
+        keep = eigenvalues > 1e-8 * eigenvalues[-1]
+        return np.asarray(V[:, keep] / np.sqrt(eigenvalues[keep]))
 
 
 def shrink_factors(squared: Array, limit: float) -> Array:

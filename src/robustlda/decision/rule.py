@@ -44,9 +44,9 @@ class Checks:
         return Checks(self.given[index], self.known[index], answers)
 
     def likelihood(self, noise: LabelNoise) -> Any:
-        """Probability of what was given for every class that a sample may be of."""
+        """Probability of what was given for every class that a sample may be of, if looks have no part in it."""
         if self.answers is None or noise.annotators is None:
-            return apply(partial(_likelihood, noise.transition), self.given)
+            return apply(partial(_likelihood, noise.model.transition), self.given)
         return self.answers.under(noise.annotators)
 
 

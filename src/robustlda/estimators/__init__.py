@@ -1,6 +1,6 @@
 """The estimators: validation, scikit-learn's conventions, and the composition of samples, solver and rule."""
 
-from robustlda.estimators._base import DiscriminantProjection, fit_decision, fit_parts
+from robustlda.estimators._base import DiscriminantProjection, fit_decision, fit_parts, labels_and_answers
 from robustlda.estimators._validation import answer_table, check_whole, class_indices, has_answers, verified_labels
 
 __all__ = [
@@ -11,5 +11,6 @@ __all__ = [
     "fit_decision",
     "fit_parts",
     "has_answers",
+    "labels_and_answers",
     "verified_labels",
 ]

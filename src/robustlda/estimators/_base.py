@@ -4,6 +4,7 @@ W is `components_.T`, here and everywhere: the columns of W in formulas are the 
 """
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -19,6 +20,7 @@ from robustlda.data import Samples, Store, Weights, as_samples, parted_input
 from robustlda.data.centering import CENTERS
 from robustlda.data.chunked import Blocks
 from robustlda.data.columns import class_totals, given_back
+from robustlda.data.parted import bounded
 from robustlda.data.parted_input import PartedInput, is_parted
 from robustlda.data.store import Rows
 from robustlda.decision import RULES, FittedDecision, Rule, Training
@@ -31,6 +33,7 @@ from robustlda.plan import Plan
 from robustlda.solvers.result import SolverResult
 
 _LARGEST_MATRIX = 10_000
+_FARTHEST = 2.0**100  # times what the training rows were, where every rule has long been sure, and squares are numbers
 
 
 def _decides(estimator: "DiscriminantProjection") -> bool:
@@ -53,6 +56,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
     center: str = "mean"
     plan: Plan = Plan()
     rule_: Rule
+    _peak: float  # the largest number in X
     _needs_matrix = True  # of features × features, in `_solve`
     _reads_parts = False  # whether rows may be somewhere else
 
@@ -84,8 +88,9 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
             Class labels of any type, right or wrong. Or the answers of several people about each sample, with None or
             NaN (in an array of integers, −1) where someone was not asked.
         sample_weight : array-like of shape (n_samples,), default=None
-            A weight of 2 counts as a sample given twice, a weight of 0 as one not given. Where samples are judged
-            without themselves, whole numbers are copies, one of which is left out; other weights belong to one sample.
+            Whole numbers count copies: a weight of 2 is a sample given twice, a weight of 0 one not given. If any of
+            them is not whole, weights compare samples with each other: they are divided by their mean, and belong to
+            one sample each. Where samples are judged without themselves, one copy is left out, or the whole sample.
         verified : {mask, dict, array-like}, default=None
             What a person has checked: a mask of the samples whose labels are right, a dict from row to right label, or
             an array of right labels with None or NaN where nobody has looked. Such labels are learned in place of the
@@ -260,7 +265,15 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, T
 
     def rule_rows(self, X: Any) -> CenteredRows:
         """Rows as the decision rule knows them."""
-        return CenteredRows(self.validated_store(X), self.center_, self.plan)
+        return CenteredRows(self._bounded(self.validated_store(X)), self.center_, self.plan)
+
+    def _bounded(self, store: Store) -> Store:
+        """The same rows, but that a row farther away than anybody has been is asked about on the way there."""
+        return bounded(store, _FARTHEST * self._reach())
+
+    def _reach(self) -> Array:
+        """The size of the numbers that the model has seen, of every feature."""
+        return np.full(self.n_features_in_, self._peak)
 
     def _of_scores(self, X: Any, function: Callable[[Array], Array]) -> Any:
         """A function of the scores of every block of rows."""
@@ -357,12 +370,19 @@ def fit_decision(
 ) -> FittedDecision | None:
     """Fit the model; what its rule believes about the training labels is returned, as the model does not keep it."""
     model._check_parameters()
-    store, checks, weight = model._check_training(X, y, sample_weight, verified)
-    decision = model._learn(store, checks, weight)
-    if checks.answers is None or decision is None or decision.beliefs is None:
-        return decision
-    # What the features say about the answers is a better start than what the answers said alone.
-    return model._learn(store, replace(checks, given=most_probable(decision.beliefs)), weight)
+    trial = copy(model)
+    store, checks, weight = trial._check_training(X, y, sample_weight, verified)
+    decision = trial._learn(store, checks, weight)
+    if checks.answers is not None and decision is not None and decision.beliefs is not None:
+        # What the features say about the answers is a better start than what the answers said alone.
+        decision = trial._learn(store, replace(checks, given=most_probable(decision.beliefs)), weight)
+    _adopt(model, trial)
+    return decision
+
+
+def _adopt(model: DiscriminantProjection, trial: DiscriminantProjection) -> None:
+    """What a copy has learned; so that a fit that fails leaves a model as it was."""
+    model.__dict__ = trial.__dict__
 
 
 def fit_parts(
@@ -370,10 +390,11 @@ def fit_parts(
 ) -> tuple[FittedDecision, PartedInput, Checks]:
     """Fit the model to rows in parts; what it believes about them is returned, and what it learned from."""
     model._check_parameters()
-    found = parted_input.read(X, y)
-    store, checks, weight = model._check_parts(found, None, None, verified)
-    decision = model._learn(store, checks, weight)
+    found, trial = parted_input.read(X, y), copy(model)
+    store, checks, weight = trial._check_parts(found, None, None, verified)
+    decision = trial._learn(store, checks, weight)
     assert decision is not None
+    _adopt(model, trial)
     return decision, found, checks
 
 
@@ -382,7 +403,17 @@ def _understood(y: Array, weight: Array) -> tuple[Array, Array, Answers | None]:
     if y.ndim == 1:
         classes, given = np.unique(y, return_inverse=True)
         return classes, given, None
-    classes = np.unique(np.array([answer for answer in y.ravel().tolist() if answer is not None]))
+    answers = [answer for answer in y.ravel().tolist() if answer is not None]
+    validation.check_labels(np.array([*answers, None], object)[:-1])  # an array of the answers as they are
+    classes = np.unique(np.array(answers))
+    return classes, *labels_and_answers(y, classes, weight)
+
+
+def labels_and_answers(y: Array, classes: Array, weight: Array | None = None) -> tuple[Array, Answers | None]:
+    """Index of each sample's class among known classes, and where several people were asked their answers."""
     indices = validation.class_indices(y.ravel(), classes).reshape(y.shape)
+    if y.ndim == 1:
+        return indices, None
+    weight = np.ones(len(y)) if weight is None else weight
     answers = Answers.of(indices, weight, Weights.of(weight).one, len(classes)).with_strength()
-    return classes, most_probable(answers.beliefs()), answers
+    return most_probable(answers.beliefs()), answers

@@ -25,6 +25,10 @@ class MeasuredProjection(DiscriminantProjection):
         """What the plan has to know of the directions that will be sought."""
         return self.plan.little
 
+    def _asks_committee(self) -> bool:
+        """Whether the noise-aware decision is fitted, which holds numbers for each sample and class."""
+        return self.decision == "noise_aware"
+
     def estimate_memory(self, X: Any, y: Any = None) -> int:
         """Bytes that `fit` will need beside X, to within a factor of two.
 
@@ -47,7 +51,7 @@ class MeasuredProjection(DiscriminantProjection):
         itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
         shift = self._least_shift()
         projection = self.plan.projection_memory(n, d, m, itemsize=itemsize, sparse=sparse, shift=shift)
-        if self.decision != "noise_aware":
+        if not self._asks_committee():
             return projection
         return max(projection, self.plan.committee_memory(n, d, classes, sparse=sparse))
 

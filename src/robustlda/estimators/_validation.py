@@ -3,6 +3,7 @@
 import operator
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -22,18 +23,26 @@ from robustlda.linalg import Array
 from robustlda.plan import Plan
 
 _DTYPES = (np.float64, np.float32)
+_FARTHEST_WEIGHTS = 1e15
+_COUNTABLE = 2.0**53  # copies, beyond which their number is not a whole one any more
 _MOST_FEATURES = 10_000  # of rows in parts, from which a matrix of features × features is made
 
 
 def validated_store(estimator: BaseEstimator, X: Any, plan: Plan) -> Store:
     """Rows that a fitted estimator is asked about, checked."""
     if not is_read_in_blocks(X):
-        return as_store(validate_data(estimator, X, accept_sparse="csr", dtype=_DTYPES, reset=False))
+        return as_store(_validated(estimator, X, accept_sparse="csr", dtype=_DTYPES, reset=False))
     store = as_store(X)
     _check_features(estimator, store.shape[1], reset=False)
     if not isinstance(store, PartedStore):  # rows of which say so themselves, when they are read
         _peak(store, plan)
     return store
+
+
+def _validated(*arguments: Any, **settings: Any) -> Any:
+    """scikit-learn's validation, which adds numbers up to find out whether one of them is infinite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return validate_data(*arguments, **settings)
 
 
 def parted_training(
@@ -56,11 +65,17 @@ def parted_training(
         )
     if reset and n <= d:
         raise ValueError(f"X has {n} rows for {d} features; rows in parts must be more. Use X.compute(): it is small.")
-    _check_peaks(found.store, reset)
+    peak = _check_peaks(found.store, reset)
+    if reset:
+        estimator._peak = peak
     if found.weight is not None:
         least = found.weight.parts.fold(np.min, np.minimum, found.weight)
         if not least > 0:
             raise ValueError(f"sample_weight holds {least:g}; leave out rows that do not count, and weigh all others.")
+        most = found.weight.max()
+        if not np.isfinite(most):
+            raise ValueError(f"sample_weight holds {most:g}; a weight must be a finite number.")
+        found = replace(found, weight=_comparable(found.weight, float(least), most, n))
     return found
 
 
@@ -131,7 +146,7 @@ def _index_of(classes: Array, labels: Array) -> Array:
     return np.searchsorted(classes, labels)
 
 
-def _check_peaks(store: PartedStore, reset: bool) -> None:
+def _check_peaks(store: PartedStore, reset: bool) -> float:
     peaks = store.fold(as_stored, store.shape[0], _peak_of, operator.add)
     ends = np.cumsum(store.rows.parts.sizes)
     wrong = np.flatnonzero(~np.isfinite(peaks))
@@ -140,6 +155,7 @@ def _check_peaks(store: PartedStore, reset: bool) -> None:
         raise ValueError(f"Rows {start} to {end - 1} of X contain NaN or infinity; impute or drop them.")
     if reset:
         _check_range(max(peaks), store.dtype)
+    return max(peaks)
 
 
 def _peak_of(blocks: Iterator[tuple[slice, Block]]) -> list[float]:
@@ -158,23 +174,43 @@ def validated_training(estimator: BaseEstimator, X: Any, y: Any, plan: Plan) -> 
             _check_features(estimator, store.shape[1], reset=True)
         if len(table) != store.shape[0]:
             raise ValueError(f"X has {store.shape[0]} rows, but y has answers about {len(table)}: give a row for each.")
-        check_size(store, plan)
+        estimator._peak = checked_peak(store, plan)
         return store, table
     if not is_read_in_blocks(X):
-        X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=_DTYPES, ensure_min_samples=2)
+        X, y = _validated(estimator, X, y, accept_sparse="csr", dtype=_DTYPES, ensure_min_samples=2)
         store = as_store(X)
     else:
         store, y = as_store(X), column_or_1d(y)
         _check_features(estimator, store.shape[1], reset=True)
         if len(y) != store.shape[0]:
             raise ValueError(f"X has {store.shape[0]} rows, but y has {len(y)} labels: give one for each row.")
+    check_labels(y)
     check_classification_targets(y)
-    check_size(store, plan)
+    estimator._peak = checked_peak(store, plan)
     return store, y
 
 
+def check_labels(y: Array) -> None:
+    """A ValueError for labels that are missing, and for names among numbers, of which no order is known."""
+    labels = y.tolist() if y.dtype.kind in "fO" else []
+    missing = sum(map(_is_missing, labels))
+    if missing:
+        raise ValueError(f"y has {missing} missing labels; leave these rows out, and predict them afterwards.")
+    kinds = {_kind(label) for label in labels}
+    if len(kinds) > 1:
+        raise ValueError(
+            f"y holds labels of several types, {' and '.join(sorted(kinds))}; give all of them one type, for example "
+            "with [str(label) for label in y]."
+        )
+
+
+def _kind(label: Any) -> str:
+    """Labels of one kind can be sorted."""
+    return "number" if isinstance(label, Real) else type(label).__name__
+
+
 def _validated_rows(estimator: BaseEstimator, X: Any) -> Store:
-    return as_store(validate_data(estimator, X, accept_sparse="csr", dtype=_DTYPES, ensure_min_samples=2))
+    return as_store(_validated(estimator, X, accept_sparse="csr", dtype=_DTYPES, ensure_min_samples=2))
 
 
 def has_answers(y: Any) -> bool:
@@ -259,9 +295,11 @@ def _check_block(store: Store, block: Block, rows: slice) -> None:
         )
 
 
-def check_size(store: Store, plan: Plan) -> None:
-    """Squares of the data, and squares of those, must be numbers."""
-    _check_range(_peak(store, plan), store.dtype)
+def checked_peak(store: Store, plan: Plan) -> float:
+    """The largest size of a number; squares of the data, and squares of those, must be numbers."""
+    peak = _peak(store, plan)
+    _check_range(peak, store.dtype)
+    return peak
 
 
 def _check_range(peak: float, dtype: np.dtype[Any]) -> None:
@@ -281,7 +319,25 @@ def checked_weight(sample_weight: Any, n: int) -> Array:
         raise ValueError(f"sample_weight holds {weight.min():g}; a weight must not be negative.")
     if not weight.any():
         raise ValueError("All sample weights are zero; at least two classes need a positive weight.")
-    return weight
+    positive = weight[weight > 0]
+    return _comparable(weight, float(positive.min()), float(weight.max()), len(positive))
+
+
+def _comparable(weight: Any, least: float, most: float, count: int) -> Any:
+    """Numbers of copies as they are, and other weights with a mean of 1; `count` of them are positive.
+
+    Copies are counted: two samples know more than one. Other weights only compare samples with each other, so that
+    their unit does not matter, and n samples know what n samples can know.
+    """
+    if most > _FARTHEST_WEIGHTS * least:
+        raise ValueError(
+            f"sample_weight holds positive weights from {least:g} to {most:g}, more than {_FARTHEST_WEIGHTS:.0e} times "
+            "apart, so that sums lose the small ones. Set these to zero, or raise them."
+        )
+    if most <= _COUNTABLE and bool((weight == np.rint(weight)).all()) and weight.sum() <= _COUNTABLE:
+        return weight
+    relative = weight / most
+    return relative * (count / float(relative.sum()))
 
 
 def check_whole(name: str, value: Any, *, none: bool = False) -> None:

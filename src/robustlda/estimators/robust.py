@@ -144,6 +144,9 @@ class RobustLDA(MeasuredProjection):
             return super()._trust(rows, labels, weight)
         return leverage_weights(rows, labels, weight, len(self.classes_))
 
+    def _asks_committee(self) -> bool:
+        return True  # as the projection is learned from beliefs, whatever decides afterwards
+
     def _most_components(self, samples: Samples) -> tuple[int, str]:
         return samples.rank, f"be at most {samples.rank}, the rank of the centered data"
 
@@ -194,7 +197,13 @@ class RobustLDA(MeasuredProjection):
         return self.scale_
 
     def rule_rows(self, X: Any) -> CenteredRows:
-        return CenteredRows(self._in_units(self.validated_store(X)), self.center_ / self.scale_, self.plan)
+        rows = self._in_units(self._bounded(self.validated_store(X)))
+        return CenteredRows(rows, self.center_ / self.scale_, self.plan)
+
+    def _reach(self) -> Array:
+        if (self.scale_ == 1).all():
+            return super()._reach()
+        return np.maximum(self.scale_, np.abs(self.center_)).astype(float)
 
     @property
     def scalings_(self) -> Array:

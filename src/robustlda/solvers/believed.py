@@ -35,6 +35,7 @@ it: fourth powers of a few far samples would make λ so large that long classes 
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -92,13 +93,20 @@ def _solve(samples: Samples, m: int, doubt: float, tol: float, max_iter: int) ->
     root = _inverse_root((S / n + share * D) / (1 + share))
     typical = _typical(samples, root, means)
     history: list[float] = []
+    before = means, S, root
     while True:
         fit, next_means, next_S = _reweighted(samples, root, means, typical)
         determinant = _log_determinant(unit) - _log_determinant(root)  # of Σ in units of D
         history.append(float(fit / n + share * np.vdot(root, D @ root) + 2 * (1 + share) * determinant))
+        samples.tell(history[-1])
         done = len(history) > 1 and history[-2] - history[-1] <= tol * len(D)
+        if done and history[-1] > history[-2]:
+            # Where classes are all but points, what keeps Σ from being singular is more than they are themselves.
+            history.pop()
+            means, S, root = before
         if done or len(history) > max_iter:
             break
+        before = means, S, root
         means, S = next_means, next_S
         root = _inverse_root((S / n + share * D) / (1 + share))
     W, separation = _directions(samples, means, root, m)
@@ -116,7 +124,7 @@ def _typical(samples: Samples, root: Array, means: Array) -> float:
 def _usual_distances(samples: Samples) -> tuple[Array, Array]:
     """A metric and centers to begin with: D as plain variances make it, and means."""
     totals, sums, S = samples.moments(samples.weight, samples.weight)
-    means, S = _within(totals, sums, S)
+    means, S = _within(totals, sums, S, samples.store.dtype)
     return _inverse_root(_target(samples, S / samples.weight.sum())), means
 
 
@@ -129,13 +137,13 @@ def _reweighted(samples: Samples, root: Array, means: Array, typical: float) -> 
         return 2 * typical * lengths, typical / lengths
 
     fit, totals, sums, S = samples.reweighted_moments(root, means, factor)
-    return fit, *_within(totals, sums, S)
+    return fit, *_within(totals, sums, S, samples.store.dtype)
 
 
-def _within(totals: Array, sums: Array, S: Array) -> tuple[Array, Array]:
-    """Centers of the classes and the scatter about them."""
+def _within(totals: Array, sums: Array, S: Array, dtype: np.dtype[Any]) -> tuple[Array, Array]:
+    """Centers of the classes and the scatter about them, of rows in some precision."""
     means = sums / totals[:, None]
-    least = _TINY * np.trace(S) / len(S)
+    least = max(_TINY, 8 * np.finfo(dtype).eps) * np.trace(S) / len(S)
     return means, S.astype(float) - (means.T * totals) @ means + least * np.eye(len(S))
 
 

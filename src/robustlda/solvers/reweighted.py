@@ -223,7 +223,10 @@ def descend(
 ) -> tuple[Point, list[float], Stop]:
     """The point where `solve` ends, J on the way there, and why it ends."""
     if not np.isfinite(here.J):
-        raise ValueError("the starting projection captures nothing of the data; choose another `init`.")
+        raise ValueError(
+            "At the starting projection the loss sees no difference between the data and nothing, so that J has no "
+            "value. Choose another `init`, or a `loss` with a larger scale or cap."
+        )
     history, stop = [here.J], Stop.limit(max_iter)
     single, relaxation = np.isfinite(single_above), _RELAXATION if accelerate else 1.0
     ahead: tuple[Array, Array] | None = None
