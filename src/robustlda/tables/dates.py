@@ -1,0 +1,56 @@
+"""Dates and times from text, if there is only one way to read all of them."""
+
+import re
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_DAY_MONTH_YEAR = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[ T]+(\d.*))?")
+_YEAR_MONTH_DAY = re.compile(r"(\d{4})([./-])(\d{1,2})\2(\d{1,2})(?:[ T]+(\d.*))?")
+_KINDS = (pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC"))
+
+
+def dates(column: Any, name: str, notes: list[str]) -> Any:
+    """Dates or times (in UTC if they tell their zone), or None if these cells are none or could be several."""
+    found = _cast(column)
+    if found is not None:
+        return found
+    distinct = pc.unique(column.drop_null())
+    values = _of_words(distinct.to_pylist(), name, notes)
+    if values is None:
+        return None
+    return pc.take(values, pc.index_in(column, distinct, skip_nulls=True))
+
+
+def _of_words(cells: list[str], name: str, notes: list[str]) -> Any:
+    parts = [match.groups() for match in map(_YEAR_MONTH_DAY.fullmatch, cells) if match]
+    if len(parts) == len(cells):
+        return _cast(pa.array([_iso(year, month, day, time) for year, _, month, day, time in parts]))
+    parts = [match.groups() for match in map(_DAY_MONTH_YEAR.fullmatch, cells) if match]
+    if len(parts) < len(cells):
+        return None
+    day_first = {part[1] for part in parts} == {"."} or any(int(part[0]) > 12 for part in parts)
+    month_first = any(int(part[2]) > 12 for part in parts)
+    if not day_first and not month_first:
+        notes.append(f"{name!r} kept as text: {cells[0]} may begin with the day or the month; write {'2024-12-31'!r}.")
+        return None
+    order = (0, 2) if day_first else (2, 0)
+    found = _cast(pa.array([_iso(part[3], part[order[1]], part[order[0]], part[4]) for part in parts]))
+    if found is not None:
+        notes.append(f"Dates in {name!r} begin with the {'day' if day_first else 'month'}, as {cells[0]} shows.")
+    return found
+
+
+def _iso(year: str, month: str, day: str, time: str | None) -> str:
+    hours = f" {time:0>{len(time) + 1 if time[1:2] == ':' else 0}}" if time else ""
+    return f"{year}-{month:0>2}-{day:0>2}{hours}"
+
+
+def _cast(words: Any) -> Any:
+    for kind in _KINDS:
+        try:
+            return pc.cast(words, kind)
+        except pa.ArrowInvalid:
+            continue
+    return None

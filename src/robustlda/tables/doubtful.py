@@ -1,0 +1,72 @@
+"""Columns that could be learned from and should not be: repetitions, and those that give the label away."""
+
+import numpy as np
+import pyarrow as pa
+from sklearn.tree import DecisionTreeClassifier
+
+from robustlda.linalg import Array
+from robustlda.tables import columns as kinds
+from robustlda.tables.columns import Reading
+
+GIVES_AWAY = 0.995
+"""Accuracy from which on a column alone gives the label away."""
+
+_LOOKED_AT = 4000  # rows by which a column is judged to give the label away
+
+
+def repeated(table: pa.Table, readings: dict[str, Reading]) -> dict[str, Reading]:
+    """Readings of columns that say what an earlier one says."""
+    seen: dict[bytes, str] = {}
+    found = {}
+    for name, reading in readings.items():
+        if not reading.used or reading.kind == "text":
+            continue
+        if reading.kind == "number":
+            key = kinds.numbers(table[name], reading).tobytes()
+        elif reading.kind == "date":
+            key = kinds.dates(table[name])[1].tobytes()
+        else:
+            key = np.unique(kinds.words(table[name]).astype(str), return_inverse=True)[1].tobytes() + b"category"
+        first = seen.setdefault(key, name)
+        if first != name:
+            found[name] = Reading("repeated", f"It says the same as {first!r}.")
+    return found
+
+
+def giving_away(table: pa.Table, readings: dict[str, Reading], y: Array) -> dict[str, Reading]:
+    """Readings of columns from each of which alone the label can be told, wrong labels included."""
+    rows = np.unique(np.linspace(0, len(y) - 1, min(len(y), _LOOKED_AT)).astype(int))
+    labels = np.unique(y, return_inverse=True)[1][rows]
+    used = [name for name, reading in readings.items() if reading.used and reading.kind in ("number", "category")]
+    if len(rows) < 20 or len(used) < 2:
+        return {}
+    some = table.select(used).take(rows)
+    found = {}
+    for name in used:
+        if readings[name].kind == "number":
+            values = kinds.numbers(some[name], readings[name])
+            values = np.where(np.isnan(values), np.nanmin(values) - 1 if np.isfinite(values).any() else 0, values)
+            gives = _tells(values[:, None], labels)
+        else:
+            words = np.unique(kinds.words(some[name]).astype(str), return_inverse=True)[1]
+            gives = _tells(np.eye(words.max() + 1)[words], labels)
+        if gives:
+            found[name] = Reading(
+                "label again", "It gives the label away: with it, the features would agree with any label."
+            )
+    return found if len(found) < len(used) else {}
+
+
+def _tells(V: Array, labels: Array) -> bool:
+    """Whether features tell the labels of rows that they were not learned from, those of every class."""
+    c = int(labels.max()) + 1
+    if len(labels) < 10 * c:
+        return False
+    train = np.arange(len(labels)) % 2 == 0
+    tree = DecisionTreeClassifier(max_leaf_nodes=max(2 * c, 8), random_state=0).fit(V[train], labels[train])
+    right = tree.predict(V[~train]) == labels[~train]
+    if right.mean() < GIVES_AWAY:
+        return False
+    counts = np.bincount(labels[~train], minlength=c)
+    recalled = np.bincount(labels[~train], right, c)
+    return bool((recalled[counts > 0] >= 0.9 * counts[counts > 0]).all())

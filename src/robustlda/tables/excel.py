@@ -1,0 +1,122 @@
+"""Excel and OpenDocument sheets, by python-calamine."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import date, datetime, time
+from typing import Any
+
+from robustlda.tables.dialects import is_header
+from robustlda.tables.labeled import RawTable
+from robustlda.tables.names import column_names
+from robustlda.tables.objects import as_text, from_objects
+from robustlda.tables.opening import OpenFile, check_archive
+
+
+def read_excel(file: OpenFile, sheet: str | None, decimal: str | None) -> RawTable:
+    """The first sheet that is not empty, or the one named."""
+    sheets, read = _workbook(file)
+    if sheet is not None and sheet not in sheets:
+        raise ValueError(f"{file.name} has no sheet {sheet!r}; its sheets are {', '.join(map(repr, sheets[:12]))}.")
+    rows, name = [], ""
+    for name in [sheet] if sheet is not None else sheets:
+        rows = read(name)
+        if any(map(_filled, rows)):
+            break
+    else:
+        which = f"The sheet {sheet!r} of {file.name}" if sheet else file.name
+        raise ValueError(f"{which} is empty; there is no table in it.")
+    notes = []
+    if sheet is None and len(sheets) > 1:
+        notes.append(f"The sheet {name!r} was read, one of {len(sheets)}; use --sheet to read another.")
+    return _table(rows, file.name, notes, decimal)
+
+
+def _workbook(file: OpenFile) -> tuple[list[str], Any]:
+    """Names of the sheets, and a function that reads one."""
+    import python_calamine
+
+    with file.path.open("rb") as stream:
+        ole = stream.read(4) == b"\xd0\xcf\x11\xe0"
+        stream.seek(0)
+        if ole and "EncryptedPackage".encode("utf-16-le") in stream.read(2**26):
+            raise ValueError(f"{file.name} is protected by a password; save it without one.")
+    if not ole:
+        check_archive(file)
+    with _errors_of_calamine(file):
+        with file.path.open("rb") as stream:
+            book = python_calamine.CalamineWorkbook.from_filelike(stream)
+        visible = [s.name for s in book.sheets_metadata if s.typ == python_calamine.SheetTypeEnum.WorkSheet]
+
+    def read(name: str) -> list[list[Any]]:
+        with _errors_of_calamine(file):
+            return book.get_sheet_by_name(name).to_python(skip_empty_area=False)
+
+    return visible, read
+
+
+@contextmanager
+def _errors_of_calamine(file: OpenFile) -> Iterator[None]:
+    """One sentence for whatever is wrong; on some damaged files calamine panics, which is no Exception in Python."""
+    import python_calamine
+
+    try:
+        yield
+    except python_calamine.PasswordError:
+        raise ValueError(f"{file.name} is protected by a password; save it without one.") from None
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException:
+        raise _damaged(file) from None
+
+
+def _damaged(file: OpenFile) -> ValueError:
+    return ValueError(f"{file.name} is not a complete Excel or OpenDocument sheet; save it anew, or as CSV.")
+
+
+def _filled(row: list[Any]) -> int:
+    """The number of cells up to the last that is not empty."""
+    return max((k + 1 for k, cell in enumerate(row) if not _is_empty(cell)), default=0)
+
+
+def _is_empty(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, str) and not cell.strip())
+
+
+def _table(rows: list[list[Any]], name: str, notes: list[str], decimal: str | None) -> RawTable:
+    widths = Counter(filled for filled in map(_filled, rows) if filled)
+    usual = max(widths, key=lambda width: (widths[width], width))
+    start = next(k for k, row in enumerate(rows) if _filled(row) >= usual)
+    if start:
+        notes.append(
+            f"{start} row{'s' if start > 1 else ''} before the table {'were' if start > 1 else 'was'} skipped."
+        )
+    texts = [[as_text(cell) or "" for cell in row] for row in rows[start : start + 200]]
+    header = is_header(texts[0], [row for row in texts[1:] if any(row)])
+    first = start + header
+    while len(rows) > first and not _filled(rows[-1]):
+        rows.pop()
+    if len(rows) <= first:
+        raise ValueError(f"{name} has no rows, only names of columns; there is nothing to read.")
+    given = texts[0] if header else [""] * len(texts[0])
+    kept = [k for k in range(len(given)) if given[k] or not all(_is_empty(row[k]) for row in rows[first:])]
+    names, said = column_names([given[k] for k in kept], header)
+    cells, about = from_objects([_cells(row[k] for row in rows[first:]) for k in kept], names, decimal)
+    return RawTable(cells, name, (*notes, *said, *about), first + 1)
+
+
+def _cells(column: Iterable[Any]) -> list[Any]:
+    """Cells with None for empty ones; whole numbers, which a sheet stores as floats, and days without a time."""
+    cells = [None if _is_empty(cell) else cell for cell in column]
+    filled = [cell for cell in cells if cell is not None]
+    if all(isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53 for cell in filled):
+        return [None if cell is None else int(cell) for cell in cells]
+    if all(isinstance(cell, date) and (not isinstance(cell, datetime) or cell.time() == time()) for cell in filled):
+        return [cell.date() if isinstance(cell, datetime) else cell for cell in cells]
+    if any(isinstance(cell, datetime) for cell in filled):
+        return [_moment(cell) for cell in cells]
+    return cells
+
+
+def _moment(cell: Any) -> Any:
+    return datetime.combine(cell, time()) if isinstance(cell, date) and not isinstance(cell, datetime) else cell

@@ -1,0 +1,330 @@
+"""`TablePreparation`: features from the columns of a table, and a word on what became of each column.
+
+Scikit-learn's encoders do the work: numbers are scaled robustly and imputed, categories get a feature each, text is
+embedded. What is ours is the dispatch, column by column, with a reason that a person can read, and rules that keep an
+audit honest: what identifies a row is not learned from, nor is a column that gives the label away, a rare category or a
+rare gap does not make its row an outlier, and outliers set no scale.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, RobustScaler
+from sklearn.utils.validation import check_is_fitted
+
+from robustlda.linalg import Array
+from robustlda.tables import columns as kinds
+from robustlda.tables import doubtful
+from robustlda.tables.columns import Reading
+from robustlda.tables.frames import as_arrow
+from robustlda.tables.labeled import ColumnUse, Finding
+
+RARE, RARE_SHARE = 5, 0.005
+"""Rows, and share of all rows, below which a category is put together with other rare ones."""
+
+GAPS, GAPS_SHARE = 10, 0.02
+"""Missing values, and share of all rows, from which on it is a feature that they are missing."""
+
+
+class TablePreparation(TransformerMixin, BaseEstimator):
+    """Make features of the columns of a table.
+
+    Numbers, dates, categories and text are recognized by their values, also numbers that are written with a unit
+    ("3,750 g"). Columns that are empty or constant, identify rows, repeat another column, or give the label away are
+    left out; `columns_` says what became of every column and why.
+
+    Parameters
+    ----------
+    columns : sequence of str, default=None
+        The columns to use, whatever they look like; all others are left out. All that are fit for use if None.
+    keep : sequence of str, default=()
+        Columns that are used although they look unfit, besides those that do not.
+    n_text_features : int, default=30
+        How many features are made of a column of text.
+    random_state : int, default=0
+        For the embedding of text.
+
+    Attributes
+    ----------
+    columns_ : list of ColumnUse
+        Name, kind and features of every column, and a note on what was done.
+    findings_ : list of Finding
+        What a person should know about the columns.
+    feature_names_in_ : ndarray of shape (n_columns,)
+        The columns of the table.
+    feature_center_, feature_scale_ : ndarray of shape (n_features,)
+        A feature times its scale, plus its center, is in the units of the table.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from robustlda.tables import TablePreparation
+    >>> table = pa.table({"mass": ["3,750 g", "4,200 g", "3,900 g"], "sex": ["f", "m", "f"], "site": ["a", "a", "a"]})
+    >>> preparation = TablePreparation().fit(table)
+    >>> [str(name) for name in preparation.get_feature_names_out()]
+    ['mass', 'sex=m']
+    """
+
+    columns_: list[ColumnUse]
+    findings_: list[Finding]
+
+    def __init__(
+        self,
+        *,
+        columns: Sequence[str] | None = None,
+        keep: Sequence[str] = (),
+        n_text_features: int = 30,
+        random_state: Any = 0,
+    ) -> None:
+        self.columns = columns
+        self.keep = keep
+        self.n_text_features = n_text_features
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find out what the columns are.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_columns)
+            A table of any kind: pandas, polars, an Arrow table, or an array.
+        y : array-like of shape (n_samples,), default=None
+            Labels, to find columns that give them away.
+
+        Returns
+        -------
+        self : object
+        """
+        table = as_arrow(X)
+        if table.num_rows == 0:
+            raise ValueError("The table has no rows.")
+        self._check_asked(table.column_names)
+        self.feature_names_in_ = np.array(table.column_names, object)
+        self.n_features_in_ = table.num_columns
+        asked = {*(self.columns or ()), *self.keep}
+        names = [n for n in table.column_names if self.columns is None or n in asked]
+        readings = {name: kinds.understand(table[name], name, asked=name in asked) for name in names}
+        doubted = doubtful.repeated(table, readings)
+        if y is not None:
+            doubted |= doubtful.giving_away(table, readings | doubted, np.asarray(y))
+        readings |= {name: reading for name, reading in doubted.items() if name not in asked}
+        self._readings = {name: reading for name, reading in readings.items() if reading.used}
+        if not self._readings:
+            raise ValueError(f"No column contains usable features. {_why_none(readings)}")
+        made = self._learn(table)
+        self.columns_ = [_use(name, readings.get(name), made.get(name, ())) for name in table.column_names]
+        self.findings_ = [f for use in self.columns_ if (f := _finding(use)) is not None]
+        return self
+
+    def _check_asked(self, names: list[str]) -> None:
+        for name in (*(self.columns or ()), *self.keep):
+            if name not in names:
+                shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+                raise ValueError(f"There is no column {name!r}; the columns are {shown}.")
+
+    def _learn(self, table: pa.Table) -> dict[str, tuple[str, ...]]:
+        """Fit the encoders; the features that are made of every column."""
+        made = [*self._fit_numbers(table), *self._fit_categories(table), *self._fit_texts(table)]
+        self._names = [name for _, name in made]
+        unscaled = len(made) - len(self._center)
+        self.feature_center_ = np.concatenate([self._center, np.zeros(unscaled)])
+        self.feature_scale_ = np.concatenate([self._scale, np.ones(unscaled)])
+        return {owner: tuple(name for column, name in made if column == owner) for owner, _ in made}
+
+    def _fit_numbers(self, table: pa.Table) -> list[tuple[str, str]]:
+        """Scales and medians; pairs of a column and a feature that is made of it."""
+        V, names = self._numbers(table)
+        self._varies = _varies(V)
+        V = V[:, self._varies]
+        names = [pair for pair, varies in zip(names, self._varies, strict=True) if varies]
+        self._center = self._scale = np.empty(0)
+        self._gaps = np.empty(0, int)
+        if names:
+            scaler = RobustScaler().fit(V)
+            self._center, self._scale = scaler.center_, _spread(V, scaler.center_, scaler.scale_)
+            self._imputer = SimpleImputer(strategy="median").fit((V - self._center) / self._scale)
+            n, missing = len(V), np.isnan(V).sum(axis=0)
+            self._gaps = np.flatnonzero((missing >= max(GAPS, GAPS_SHARE * n)) & (missing <= n - GAPS))
+        return names + [(names[j][0], f"{names[j][1]} missing") for j in self._gaps]
+
+    def _fit_categories(self, table: pa.Table) -> list[tuple[str, str]]:
+        self._encoder = None
+        columns, n = self._of_kind("category"), table.num_rows
+        if not columns:
+            return []
+        self._encoder = OneHotEncoder(
+            drop="if_binary",
+            min_frequency=max(RARE, int(RARE_SHARE * n)) if n >= 10 * RARE else None,
+            handle_unknown="ignore",
+            sparse_output=False,
+            feature_name_combiner=_named,
+        ).fit(self._words(table))
+        owners = np.repeat(columns, _categories_made(self._encoder)).tolist()
+        return list(zip(owners, map(str, self._encoder.get_feature_names_out(columns)), strict=True))
+
+    def _fit_texts(self, table: pa.Table) -> list[tuple[str, str]]:
+        self._embeddings = {name: self._embedding(table[name]) for name in self._of_kind("text")}
+        sizes = {name: embedding[-1].n_components for name, embedding in self._embeddings.items()}
+        return [(name, f"{name} ({j + 1})") for name, size in sizes.items() for j in range(size)]
+
+    def _of_kind(self, kind: str) -> list[str]:
+        return [name for name, reading in self._readings.items() if reading.kind == kind]
+
+    def _numbers(self, table: pa.Table) -> tuple[Array, list[tuple[str, str]]]:
+        """Values of all numbers and dates, and the column and the name of each."""
+        parts: list[Array] = []
+        names: list[tuple[str, str]] = []
+        for name, reading in self._readings.items():
+            if reading.kind == "number":
+                parts.append(kinds.numbers(table[name], reading))
+                names.append((name, name))
+            elif reading.kind == "date":
+                features, values = kinds.dates(table[name])
+                parts += list(values.T)
+                names += [(name, f"{name} ({feature})") for feature in features]
+        return (np.column_stack(parts) if parts else np.empty((table.num_rows, 0))), names
+
+    def _words(self, table: pa.Table) -> Array:
+        return np.column_stack([kinds.words(table[name]) for name in self._of_kind("category")])
+
+    def _embedding(self, column: pa.ChunkedArray) -> Pipeline:
+        terms = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 4), sublinear_tf=True, max_features=20_000)
+        found = terms.fit_transform(kinds.words(column))
+        most = min(self.n_text_features, *(size - 1 for size in found.shape))
+        return make_pipeline(terms, TruncatedSVD(max(most, 1), random_state=self.random_state).fit(found))
+
+    def transform(self, X: Any) -> Array:
+        """Features of a table with the same columns; others are not looked at.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_columns)
+            Its columns are found by their names.
+
+        Returns
+        -------
+        features : ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        table = as_arrow(X)
+        missing = [name for name in self._readings if name not in table.column_names]
+        if missing:
+            shown = ", ".join(repr(name) for name in missing[:5]) + (", …" if len(missing) > 5 else "")
+            raise ValueError(f"The table lacks {'the column' if len(missing) == 1 else 'columns'} {shown}.")
+        self._check_kinds(table)
+        V = self._numbers(table)[0][:, self._varies]
+        parts = [np.isnan(V[:, self._gaps]).astype(float)]
+        if V.shape[1]:
+            parts.insert(0, self._imputer.transform((V - self._center) / self._scale))
+        if self._encoder is not None:
+            parts.append(_encoded(self._encoder, self._words(table)))
+        parts += [embedding.transform(kinds.words(table[name])) for name, embedding in self._embeddings.items()]
+        return np.column_stack(parts)
+
+    def _check_kinds(self, table: pa.Table) -> None:
+        """Refuse words where numbers were learned from."""
+        for name, reading in self._readings.items():
+            given = kinds.plain(table[name])
+            text = pa.types.is_string(given.type) or pa.types.is_large_string(given.type)
+            if reading.kind == "date" and not (pa.types.is_timestamp(given.type) or pa.types.is_date(given.type)):
+                raise ValueError(f"The column {name!r} held dates when the model was made; here it is {given.type}.")
+            if reading.kind != "number" or not text or given.null_count == len(given):
+                continue
+            if np.isnan(kinds.numbers(given, reading)).sum() > (1 - kinds.MOSTLY) * len(given) + given.null_count:
+                raise ValueError(f"The column {name!r} held numbers when the model was made; here it holds text.")
+
+    def columns_in_use(self) -> list[str]:
+        """The columns that features are made of."""
+        check_is_fitted(self)
+        return list(self._readings)
+
+    def unseen(self, X: Any) -> dict[str, list[str]]:
+        """Categories of a table that the preparation has not seen, by column; nothing is known of them."""
+        check_is_fitted(self)
+        if self._encoder is None:
+            return {}
+        table, found = as_arrow(X), {}
+        for name, known in zip(self._of_kind("category"), self._encoder.categories_, strict=True):
+            new = sorted(set(kinds.words(table[name])) - set(known) - {"(missing)"})
+            if new:
+                found[name] = [str(word) for word in new]
+        return found
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names of the features."""
+        check_is_fitted(self)
+        return np.array(self._names, object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        return tags
+
+
+def _named(column: str, category: str) -> str:
+    return f"{column}={'(rare)' if category == 'infrequent_sklearn' else category}"
+
+
+def _categories_made(encoder: OneHotEncoder) -> list[int]:
+    """How many features the encoder makes of every column."""
+    infrequent = encoder.infrequent_categories_ if encoder.min_frequency else [None] * len(encoder.categories_)
+    sizes = []
+    for k, (known, rare) in enumerate(zip(encoder.categories_, infrequent, strict=True)):
+        size = len(known) - (0 if rare is None else len(rare) - 1)
+        sizes.append(size - int(encoder.drop_idx_ is not None and encoder.drop_idx_[k] is not None))
+    return sizes
+
+
+def _encoded(encoder: OneHotEncoder, words: Array) -> Array:
+    """The features; categories that nobody has seen are none of the known ones."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that there are such; `unseen` says which
+        return encoder.transform(words)
+
+
+def _varies(V: Array) -> Array:
+    """Which columns have two different values."""
+    if not V.size:
+        return np.zeros(V.shape[1], bool)
+    low, high = np.fmin.reduce(V, axis=0), np.fmax.reduce(V, axis=0)
+    return np.asarray(low < high)
+
+
+def _spread(V: Array, center: Array, scale: Array) -> Array:
+    """The scale of each column: its quartiles', and the mean distance from the center where these coincide."""
+    quartiles = np.nanquantile(V, [0.25, 0.75], axis=0)
+    mean = np.nanmean(np.abs(V - center), axis=0)
+    scale = np.where(quartiles[0] == quartiles[1], mean, scale)
+    return np.where(scale > 0, scale, 1.0)
+
+
+def _use(name: str, reading: Reading | None, features: tuple[str, ...]) -> ColumnUse:
+    if reading is None:
+        return ColumnUse(name, "not asked for", ())
+    return ColumnUse(name, reading.kind, features, reading.note)
+
+
+_ALWAYS_TOLD = ("id", "code", "repeated", "label again", "other", "text", "empty", "constant")
+
+
+def _finding(use: ColumnUse) -> Finding | None:
+    """What has to be said about a column; most need no words."""
+    if use.kind not in _ALWAYS_TOLD and not use.note:
+        return None
+    left_out = "" if use.features else " It was left out."
+    if not use.features and use.kind not in ("empty", "constant", "other"):
+        left_out = " It was left out; keep it with --keep (keep= in Python)."
+    return Finding(use.kind, f"Column {use.name!r}: {use.note}{left_out}", (use.name,))
+
+
+def _why_none(readings: dict[str, Reading]) -> str:
+    return " ".join(f"{name!r}: {reading.note}" for name, reading in list(readings.items())[:3])

@@ -1,0 +1,261 @@
+"""From a table to features and labels: which rows have a label, which labels are one, and what rows contradict."""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from sklearn.neighbors import NearestNeighbors
+
+from robustlda.linalg import Array
+from robustlda.tables.columns import plain
+from robustlda.tables.frames import as_arrow
+from robustlda.tables.labeled import ColumnUse, Finding, LabeledTable, RawTable
+from robustlda.tables.preparation import TablePreparation
+
+MAX_CLASSES = 1000
+"""Distinct labels beyond which a column does not hold classes."""
+
+FEW_CLASSES, ROWS_PER_CLASS = 20, 3
+"""Classes that may be as small as they like, and rows that more of them must have on average to be classes."""
+
+LEARNABLE = 3
+"""Rows that a class needs to be learned at all."""
+
+SMALL_CLASS = 5
+"""Rows below which little can be said about the labels of a class."""
+
+NEAR = 0.01
+"""Share of the usual distance to the nearest row within which rows are nearly the same."""
+
+_COMPARED = 10_000  # rows up to which near duplicates are looked for, and not only equal rows
+
+
+def understand(
+    table: RawTable,
+    label: str,
+    *,
+    id: str | None = None,
+    preparation: TablePreparation | None = None,
+    exact_labels: bool = False,
+) -> LabeledTable:
+    """Features, labels and ids of the rows that have a label.
+
+    `preparation` says which columns to use. With `exact_labels`, labels that differ only in case or spaces are
+    different classes.
+    """
+    data = as_arrow(table.data)
+    try:
+        check_columns(data, [label, *([id] if id else [])])
+    except ValueError as error:  # the column may be in another sheet
+        raise ValueError(" ".join([str(error), *(note for note in table.notes if "--sheet" in note)])) from None
+    places = np.flatnonzero(has_label(data[label]).to_numpy(zero_copy_only=False))
+    lost = data.num_rows - len(places)
+    notes = [*table.notes, *([f"{lost:,} rows have no label and were left out."] if lost else [])]
+    if not len(places):
+        raise ValueError(f"No row has a label in column {label!r}.")
+    raw = data if not lost else data.take(pa.array(places))
+    y = _labels(raw[label], label)
+    findings: list[Finding] = []
+    if not exact_labels:
+        y, findings = _one_spelling(y, label)
+        _check_classes(y, label)
+    kept, more = _set_aside(y)
+    if not kept.all():
+        raw, y, places = raw.filter(pa.array(kept)), y[kept], places[kept]
+    findings += [*more, *_small_classes(y)]
+    fitted = (preparation or TablePreparation()).fit(raw.drop_columns([label, *([id] if id else [])]), y)
+    X = np.asarray(fitted.transform(raw))
+    findings = [*fitted.findings_, *findings, *_about_rows(X, y)]
+    ids = np.array(raw[id].to_pylist(), object) if id else places
+    uses = {use.name: use for use in fitted.columns_}
+    uses[label] = ColumnUse(label, "label", ())
+    if id:
+        uses[id] = ColumnUse(id, "id", (), "It names the rows.")
+    names = [str(name) for name in fitted.get_feature_names_out()]
+    return LabeledTable(
+        X, y, ids, names, raw, places, label, table.name, table.first_row, table.fingerprint, notes,
+        [uses[name] for name in data.column_names], findings, fitted,
+    )  # fmt: skip
+
+
+def check_columns(table: pa.Table, needed: Sequence[str], *, rows: bool = True) -> None:
+    """Refuse a table without these columns, without others, or without rows."""
+    for column in needed:
+        if column not in table.column_names:
+            shown = ", ".join(table.column_names[:12]) + (", …" if len(table.column_names) > 12 else "")
+            raise ValueError(f"There is no column {column!r}; the columns are {shown}.")
+    if rows and table.num_rows == 0:
+        raise ValueError("The table has no rows.")
+    if table.num_columns == 1:
+        raise ValueError(f"The table has no column besides {needed[0]!r}, so there is nothing to judge its labels by.")
+
+
+def has_label(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Whether each row has a label: neither missing nor empty."""
+    column = plain(column)
+    valid = pc.is_valid(column)
+    if pa.types.is_floating(column.type):
+        return pc.and_(valid, pc.invert(pc.fill_null(pc.is_nan(column), False)))
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        return pc.and_(valid, pc.fill_null(pc.not_equal(pc.utf8_trim_whitespace(column), ""), False))
+    return valid
+
+
+def _labels(column: pa.ChunkedArray, name: str) -> Array:
+    """The labels as an array of texts, whole numbers, truth values or a few numbers."""
+    column = plain(column)
+    kind = column.type
+    fits = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_boolean,
+            pa.types.is_floating, pa.types.is_decimal, pa.types.is_date)  # fmt: skip
+    if not any(is_kind(kind) for is_kind in fits):
+        raise ValueError(f"Column {name!r} is of type {kind}; class labels are texts, whole numbers or truth values.")
+    if pa.types.is_decimal(kind) or pa.types.is_date(kind):
+        column = column.cast(pa.string())
+    if pa.types.is_floating(kind):
+        column = _named(column)
+    distinct = pc.count_distinct(column).as_py()
+    if distinct > MAX_CLASSES or (pa.types.is_floating(kind) and distinct > 100):
+        raise ValueError(
+            f"Column {name!r} holds {distinct:,} different values; class labels are needed, not measurements."
+        )
+    if distinct == len(column):
+        raise ValueError(f"Column {name!r} holds a different value in every row; class labels are needed.")
+    if distinct > max(FEW_CLASSES, len(column) / ROWS_PER_CLASS):
+        raise ValueError(
+            f"Column {name!r} holds {distinct:,} different values in {len(column):,} rows; class labels are needed, of "
+            f"which each stands in {ROWS_PER_CLASS} rows or more."
+        )
+    values = column.to_pylist()
+    y = np.array(values) if not isinstance(values[0], str) else np.array([str(v) for v in values])
+    _check_classes(y, name)
+    return y
+
+
+def _named(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Numbers as names of classes: whole ones as such, others as texts."""
+    values = column.to_numpy()
+    if (values == np.rint(values)).all() and np.abs(values).max() < 2**53:
+        return pa.chunked_array([pa.array(values.astype(np.int64))])
+    return column if len(np.unique(values)) > 100 else pa.chunked_array([pa.array([f"{v:g}" for v in values])])
+
+
+def _check_classes(y: Array, name: str) -> None:
+    if (y == y[0]).all():
+        raise ValueError(f"Column {name!r} holds only one class, {y[0].item()!r}; at least two are needed.")
+
+
+def _one_spelling(y: Array, label: str) -> tuple[Array, list[Finding]]:
+    """Labels that differ only in case, spaces or width are one class, spelled like most of them."""
+    distinct, index, counts = np.unique(y, return_inverse=True, return_counts=True)
+    spelled, findings = one_spelling(distinct, counts, label)
+    changed = np.flatnonzero((spelled != distinct)[index])
+    return spelled[index], [replace(finding, rows=tuple(changed.tolist())) for finding in findings]
+
+
+def one_spelling(distinct: Array, counts: Array, label: str) -> tuple[Array, list[Finding]]:
+    """How each of some distinct labels is spelled, and what to say if that changes any."""
+    if distinct.dtype.kind != "U":
+        return distinct, []
+    by_key: dict[str, list[int]] = {}
+    for k, text in enumerate(distinct):
+        by_key.setdefault(spelling_key(str(text)), []).append(k)
+    to, merged = np.arange(len(distinct)), []
+    for same in by_key.values():
+        best = max(same, key=lambda k: (counts[k], str(distinct[k]) == str(distinct[k]).strip()))
+        to[same] = best
+        if len(same) > 1:
+            merged.append((str(distinct[best]), [str(distinct[k]) for k in same if k != best]))
+    if not merged:
+        return distinct, []
+    words = "; ".join(f"{', '.join(map(repr, others))} as {best!r}" for best, others in merged[:5])
+    more = f" and {len(merged) - 5} more" if len(merged) > 5 else ""
+    message = (
+        f"Labels in {label!r} that differ only in case or spaces were taken as one: {words}{more}. With "
+        "--exact-labels (exact_labels=True in Python) they are different classes."
+    )
+    return distinct[to], [Finding("spelling", message, (label,))]
+
+
+def spelling_key(text: str) -> str:
+    """The same for texts that differ only in case, spaces or width."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _set_aside(y: Array) -> tuple[Array, list[Finding]]:
+    """Which rows are looked at: not those of a class of one or two rows, which nobody can judge; and a word on them."""
+    distinct, index, counts = np.unique(y, return_inverse=True, return_counts=True)
+    large = counts >= LEARNABLE
+    if large.all() or large.sum() < 2:
+        return np.ones(len(y), bool), []
+    shown = ", ".join(f"{name!r} ({n})" for name, n in zip(distinct[~large].tolist()[:5], counts[~large], strict=False))
+    more = ", …" if (~large).sum() > 5 else ""
+    message = (
+        f"Labels that occur only once or twice, too few to judge, were set aside with their rows: {shown}{more}. Are "
+        "they typos?"
+    )
+    return large[index], [Finding("rare label", message)]
+
+
+def _small_classes(y: Array) -> list[Finding]:
+    small = [(str(name), n) for name, n in Counter(y.tolist()).items() if n < SMALL_CLASS]
+    if not small:
+        return []
+    shown = ", ".join(f"{name!r} ({n})" for name, n in sorted(small)[:5]) + (", …" if len(small) > 5 else "")
+    return [Finding("small class", f"Too few rows to judge their labels by others of the class: {shown}.")]
+
+
+def _about_rows(X: Array, y: Array) -> list[Finding]:
+    """Rows that are there twice, and rows that are nearly the same but have different labels."""
+    group = _equal_rows(X)
+    copies = len(group) - len(np.unique(group))
+    findings = []
+    if copies:
+        findings.append(
+            Finding(
+                "copies",
+                f"{copies:,} rows are copies of others in all features; each copy is judged without the others.",
+            )
+        )
+    group = _near_rows(X, group) if len(X) <= _COMPARED else group
+    contradicting = _contradicting(group, y)
+    if len(contradicting):
+        findings.append(
+            Finding(
+                "contradiction",
+                f"{len(contradicting):,} rows are the same as others, or nearly so, but have another label: at least "
+                "one label in each group is wrong, or the features cannot tell these classes apart.",
+                rows=tuple(contradicting.tolist()),
+            )
+        )
+    return findings
+
+
+def _equal_rows(X: Array) -> Array:
+    """A number for every row, the same for equal ones: two coordinates in random directions tell rows apart."""
+    Z = X @ np.random.RandomState(0).standard_normal((X.shape[1], 2))
+    digits = np.rint(Z / (1e-9 * np.maximum(np.median(np.abs(Z), axis=0), 1e-300)) + 0.4142)
+    return np.unique(digits[:, 0] + 1j * digits[:, 1], return_inverse=True)[1].ravel()
+
+
+def _near_rows(X: Array, group: Array) -> Array:
+    """The same with rows that are nearly equal put together."""
+    first = np.unique(group, return_index=True)[1]
+    distinct = X[first]
+    if len(distinct) < 3:
+        return group
+    distances, neighbors = NearestNeighbors(n_neighbors=2).fit(distinct).kneighbors(distinct)
+    near = distances[:, 1] <= NEAR * np.median(distances[:, 1])
+    to = np.arange(len(distinct))
+    to[near] = np.minimum(to[near], neighbors[near, 1])
+    return to[group]
+
+
+def _contradicting(group: Array, y: Array) -> Array:
+    """Rows in whose group there are several labels."""
+    pairs = np.unique(np.column_stack([group, np.unique(y, return_inverse=True)[1]]), axis=0)
+    several = np.bincount(pairs[:, 0]) > 1
+    return np.flatnonzero(several[group])

@@ -1,0 +1,212 @@
+"""What becomes of the columns of a table."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+from robustlda import RobustLDA
+from robustlda.tables import TablePreparation
+from robustlda.tables import columns as kinds
+from robustlda.tables.frames import as_arrow
+
+
+def kind(values, name="x", **settings):
+    return kinds.understand(pa.chunked_array([pa.array(values)]), name, **settings)
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "expected"),
+    [
+        ([1.5, 2.5, None, 4.0], "a", "number"),
+        ([True, False, None], "a", "number"),
+        ([3, 1, 2, 7] * 5, "a", "number"),
+        ([None, None], "a", "empty"),
+        ([2.0, 2.0, 2.0], "a", "constant"),
+        (["x", "x", "x"], "a", "constant"),
+        (list(range(7, 30)), "a", "id"),
+        ([17, 4, 99, 23, 51], "customer_id", "id"),
+        ([17, 4, 99, 23, 51], "amount", "number"),
+        ([8001, 8002, 8001] * 20, "zip", "category"),
+        (list(range(1000, 9000, 7)), "zip code", "code"),
+        (["red", "blue"] * 20, "a", "category"),
+        ([f"u{i:05d}" for i in range(60)], "a", "id"),
+        ([f"a word and another {i}" for i in range(60)], "a", "text"),
+        (["00123", "00456", "01234"] * 20, "a", "category"),
+        ([[1], [2]], "a", "other"),
+        ([b"x", b"y"], "a", "other"),
+    ],
+)
+def test_kinds(values, name, expected):
+    assert kind(values, name).kind == expected
+
+
+def test_dates_have_features():
+    when = pa.array(np.arange("2024-01-01", "2024-03-01", dtype="datetime64[D]"))
+    assert kind(when).kind == "date"
+    names, values = kinds.dates(pa.chunked_array([when]))
+    assert names == ["days", "month", "weekday", "hour"]
+    assert values[0].tolist() == [19723, 1, 0, 0]
+    missing = pa.chunked_array([pa.array([None, "2024-01-02"]).cast(pa.date32())])
+    assert np.isnan(kinds.dates(missing)[1][0]).all()
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected", "unit"),
+    [
+        (["3,750 g", "4,200 g", "950 g"], [3750, 4200, 950], "g"),
+        (["1.234,5", "2.000,25", "7,5"], [1234.5, 2000.25, 7.5], ""),
+        (["$ 5", "$ 1,200.50", "$ 3"], [5, 1200.5, 3], "$"),
+        (["12 %", "7.5 %", "-3 %"], [12, 7.5, -3], "%"),
+        (["1'000", "2'500", "3"], [1000, 2500, 3], ""),
+        (["1e3", "2.5E-2", "7"], [1000, 0.025, 7], ""),
+    ],
+)
+def test_numbers_in_text(texts, expected, unit):
+    column = pa.chunked_array([pa.array(texts * 10)])
+    found = kinds.understand(column, "x")
+    assert (found.kind, found.unit) == ("number", unit)
+    assert_allclose(kinds.numbers(column, found)[: len(texts)], expected)
+
+
+def test_few_words_among_numbers_are_missing_values():
+    texts = [f"{v:.1f}" for v in rng().normal(size=95)] + ["?", "unknown", "n/k", "?", "?"]
+    column = pa.chunked_array([pa.array(texts)])
+    found = kinds.understand(column, "x")
+    assert found.kind == "number"
+    assert "'?', 'n/k', 'unknown' counted as missing" in found.note
+    assert np.isnan(kinds.numbers(column, found)).sum() == 5
+    mixed = [f"{v:.1f}" for v in range(50)] + ["small", "large"] * 25
+    assert kind(mixed).kind != "number"
+    units = [f"{i} kg" for i in range(50)] + [f"{i} lb" for i in range(50)]
+    assert kind(units).kind != "number", "two units are two scales"
+
+
+def table(n=400):
+    random = rng()
+    y = random.integers(0, 3, n)
+    return y, pa.table(
+        {
+            "id": np.arange(n),
+            "mass": [f"{int(3000 + 500 * k + 100 * random.normal()):,} g" for k in y],
+            "length": np.where(random.random(n) < 0.1, np.nan, random.normal(size=n) + y),
+            "again": np.arange(n) * 0 + random.normal(size=n),
+            "color": random.choice(["red", "green", "blue"], n, p=[0.5, 0.495, 0.005]),
+            "code": np.array(["A", "B", "C"])[y],
+            "level": 10.0 * y + random.uniform(0, 1, n),
+        }
+    )
+
+
+def test_what_is_left_out_and_why():
+    y, frame = table()
+    frame = frame.append_column("twice", frame["again"])
+    prepared = TablePreparation().fit(frame, y)
+    uses = {use.name: use.kind for use in prepared.columns_}
+    assert uses["id"] == "id"
+    assert uses["twice"] == "repeated"
+    assert uses["code"] == uses["level"] == "label again"
+    assert uses["mass"] == uses["length"] == uses["again"] == "number"
+    said = " ".join(finding.message for finding in prepared.findings_)
+    assert "'code': It gives the label away" in said
+    assert "--keep" in said
+    names = set(prepared.get_feature_names_out())
+    assert names == {"mass", "length", "again", "length missing", "color=(rare)", "color=green", "color=red"}
+    kept = TablePreparation(keep=["code", "id"]).fit(frame, y)
+    assert {"code", "id"} <= set(kept.columns_in_use())
+    only = TablePreparation(columns=["code", "mass"]).fit(frame, y)
+    assert only.columns_in_use() == ["mass", "code"]
+    with pytest.raises(ValueError, match="There is no column 'heigth'; the columns are id, mass"):
+        TablePreparation(keep=["heigth"]).fit(frame)
+
+
+def test_a_feature_that_separates_well_does_not_give_the_label_away():
+    y, frame = table()
+    wrong = y.copy()
+    flipped = rng().random(len(y)) < 0.03
+    wrong[flipped] = (wrong[flipped] + 1) % 3
+    # A column that knows the true class is evidence as soon as some labels are wrong.
+    uses = {use.name: use.kind for use in TablePreparation().fit(frame, wrong).columns_}
+    assert uses["code"] == "category"
+    # A constant guess is right in most rows of unequal classes, and gives nothing away.
+    rare = (np.arange(len(y)) % 300 == 0).astype(int)
+    uses = {use.name: use.kind for use in TablePreparation().fit(frame, rare).columns_}
+    assert uses["length"] == "number"
+
+
+def test_features_are_finite_scaled_and_can_be_read_in_units():
+    y, frame = table()
+    prepared = TablePreparation().fit(frame, y)
+    X = prepared.transform(frame)
+    assert np.isfinite(X).all()
+    j = list(prepared.get_feature_names_out()).index("mass")
+    in_units = X[:, j] * prepared.feature_scale_[j] + prepared.feature_center_[j]
+    assert_allclose(in_units, [int(text[:-2].replace(",", "")) for text in frame["mass"].to_pylist()])
+    assert abs(np.median(X[:, j])) < 1e-9
+    assert np.quantile(X[:, j], 0.75) - np.quantile(X[:, j], 0.25) == pytest.approx(1)
+
+
+def test_an_outlier_and_a_rare_value_set_no_scale():
+    values = rng().normal(size=300)
+    values[0] = 1e9
+    mostly = np.zeros(300)
+    mostly[:20] = 1000
+    X = TablePreparation().fit_transform(pa.table({"a": values, "b": mostly}))
+    assert np.quantile(np.abs(X[:, 0]), 0.9) < 3
+    assert np.abs(X[:, 1]).max() < 100
+
+
+def test_any_kind_of_frame_gives_the_same_features():
+    y, frame = table()
+    expected = TablePreparation().fit_transform(frame, y)
+    for native in (frame.to_pandas(), pl.from_arrow(frame)):
+        assert_allclose(TablePreparation().fit_transform(native, y), expected)
+    objects = frame.to_pandas().astype(object)
+    assert_allclose(TablePreparation().fit_transform(objects, y), expected)
+    mixed = pd.DataFrame({"a": [1, "x", 2.5, None] * 20, "b": np.arange(80) % 7})
+    assert TablePreparation().fit_transform(mixed).shape[0] == 80
+    assert as_arrow(np.eye(3)).column_names == ["x0", "x1", "x2"]
+
+
+def test_new_rows_are_found_by_name_and_new_categories_said():
+    y, frame = table()
+    prepared = TablePreparation().fit(frame, y)
+    shuffled = frame.select(["color", "again", "length", "mass"])
+    assert_allclose(prepared.transform(shuffled), prepared.transform(frame))
+    new = shuffled.set_column(0, "color", pa.array(["pink"] * 400))
+    assert prepared.unseen(new) == {"color": ["pink"]}
+    names = list(prepared.get_feature_names_out())
+    assert_array_equal(prepared.transform(new)[:, names.index("color=red")], 0)
+    with pytest.raises(ValueError, match="The table lacks columns 'mass', 'length'"):
+        prepared.transform(frame.select(["color", "again"]))
+    with pytest.raises(ValueError, match="'again' held numbers when the model was made; here it holds text"):
+        prepared.transform(frame.set_column(3, "again", pa.array(["none of it"] * 400)))
+    empty = frame.set_column(3, "again", pa.nulls(400, pa.float64()))
+    assert np.isfinite(prepared.transform(empty)).all()
+
+
+def test_nothing_to_learn_from_is_one_sentence():
+    with pytest.raises(ValueError, match=r"No column contains usable features\. 'a': It has the value 1"):
+        TablePreparation().fit(pa.table({"a": [1, 1, 1]}))
+    with pytest.raises(ValueError, match="The table has no rows"):
+        TablePreparation().fit(pa.table({"a": pa.array([], pa.float64())}))
+    with pytest.raises(ValueError, match="Two columns have the name 'a'"):
+        TablePreparation().fit(pd.DataFrame(np.eye(3), columns=["a", "b", "a"]))
+
+
+def test_it_belongs_in_a_pipeline():
+    y, frame = table()
+    model = make_pipeline(TablePreparation(), RobustLDA())
+    wrong = y.copy()
+    wrong[:40] = (wrong[:40] + 1) % 3
+    assert clone(model).fit(frame.to_pandas(), wrong).score(frame.to_pandas(), y) > 0.95
+    named = TablePreparation().set_output(transform="pandas").fit_transform(frame, y)
+    assert "mass" in named.columns

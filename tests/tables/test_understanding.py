@@ -1,0 +1,120 @@
+"""From a table to features and labels."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from robustlda.tables.labeled import RawTable
+from robustlda.tables.understanding import understand
+
+
+def table(labels, **columns):
+    n = len(labels)
+    random = np.random.default_rng(0)
+    return RawTable(pa.table({"a": random.normal(size=n), "b": random.normal(size=n), **columns, "y": labels}), "t.csv")
+
+
+def findings(found, kind):
+    return [f for f in found.findings if f.kind == kind]
+
+
+def test_labels_that_differ_in_case_or_spaces_are_one_class():
+    labels = ["Adelie", "Gentoo", "ADELIE", "adelie ", "Adelie", "Gentoo"] * 10
+    found = understand(table(labels), "y")
+    assert set(found.y) == {"Adelie", "Gentoo"}
+    (finding,) = findings(found, "spelling")
+    assert "'ADELIE', 'adelie ' as 'Adelie'" in finding.message
+    assert len(finding.rows) == 20
+    exact = understand(table(labels), "y", exact_labels=True)
+    assert len(set(exact.y)) == 4
+    with pytest.raises(ValueError, match="holds only one class, 'no'"):
+        understand(table(["no", "No "] * 10 + ["no"]), "y")
+
+
+def test_rows_without_a_label_are_left_out_and_the_others_keep_their_places():
+    labels = ["a", None, "b", "", "  ", "a", "b"] * 10
+    found = understand(table(labels), "y")
+    assert len(found.y) == 40
+    assert found.places[:4].tolist() == [0, 2, 5, 6]
+    assert found.ids[:4].tolist() == [0, 2, 5, 6]
+    assert "30 rows have no label and were left out." in found.notes
+    numbers = [0.0, 1.0, float("nan"), None] * 10
+    assert len(understand(table(numbers), "y").y) == 20
+
+
+def test_rows_that_contradict_each_other():
+    random = np.random.default_rng(1)
+    a = random.normal(size=60)
+    a[50:] = a[:10]
+    b = random.normal(size=60)
+    b[50:] = b[:10]
+    b[55:] += 1e-6  # nearly the same
+    labels = np.array(["x", "y"] * 30)
+    labels[50:] = labels[:10]
+    labels[52], labels[57] = "x" if labels[52] == "y" else "y", "x" if labels[57] == "y" else "y"
+    raw = RawTable(pa.table({"a": a, "b": b, "label": labels}), "t")
+    found = understand(raw, "label")
+    (contradiction,) = findings(found, "contradiction")
+    assert sorted(contradiction.rows) == [2, 7, 52, 57]
+    (copies,) = findings(found, "copies")
+    assert "5 rows are copies" in copies.message
+
+
+def test_small_classes_are_named():
+    found = understand(table(["a", "b"] * 20 + ["c"] * 4), "y")
+    assert "'c' (4)" in findings(found, "small class")[0].message
+    found = understand(table(["a", "b"] * 20 + ["c", "c", "typo", "a"]), "y")
+    assert "'c' (2), 'typo' (1)" in findings(found, "rare label")[0].message
+    assert set(found.y) == {"a", "b"}
+    assert found.places[-1] == 43
+
+
+def test_numbers_as_labels_are_names():
+    assert understand(table([3.0, 4.5] * 20), "y").y.tolist()[:2] == ["3", "4.5"]
+    assert understand(table([1.0, 2.0] * 20), "y").y.tolist()[:2] == [1, 2]
+
+
+def test_nested_columns_are_columns_of_their_own():
+    raw = table(["a", "b"] * 20, metrics=[{"latency": float(i), "errors": i % 7} for i in range(40)])
+    assert {"metrics.latency", "metrics.errors"} <= set(understand(raw, "y").names) | {
+        use.name for use in understand(raw, "y").columns
+    }
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        ([[1], [2]] * 10, "is of type list"),
+        ([b"a", b"b"] * 10, "is of type binary"),
+        ([{"k": 1}, {"k": 2}] * 10, "There is no column 'y'; the columns are a, b, y.k"),
+        (list(np.linspace(0, 1, 300)), "holds 300 different values"),
+        ([f"n{i}" for i in range(30)], "holds a different value in every row"),
+        ([f"remark {i % 40}" for i in range(100)], "holds 40 different values in 100 rows"),
+        (["a"] * 20, "holds only one class, 'a'"),
+        ([None] * 20, "No row has a label"),
+    ],
+)
+def test_labels_that_are_none_get_one_sentence(labels, words):
+    with pytest.raises(ValueError, match=words):
+        understand(table(labels), "y")
+
+
+def test_columns_that_are_not_there():
+    with pytest.raises(ValueError, match="There is no column 'z'; the columns are a, b, y"):
+        understand(table(["a", "b"] * 10), "z")
+    with pytest.raises(ValueError, match="no column besides 'y'"):
+        understand(RawTable(pa.table({"y": ["a", "b"] * 10}), "t"), "y")
+
+
+def test_every_column_is_accounted_for():
+    raw = table(["a", "b"] * 20, name=[f"n{i}" for i in range(40)], same=[1] * 40)
+    found = understand(raw, "y", id="name")
+    assert {use.name: use.kind for use in found.columns} == {
+        "a": "number",
+        "b": "number",
+        "name": "id",
+        "same": "constant",
+        "y": "label",
+    }
+    assert found.ids[3] == "n3"
+    assert found.names == ["a", "b"] == list(found.preparation.get_feature_names_out())
