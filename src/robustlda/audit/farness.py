@@ -8,39 +8,87 @@ one that is far from every class is an outlier, whatever its label (the class ma
 2021, draws that distinction).
 
 Distances within the projection capture what separates the classes. What lies outside it is the residual ‖x − WWᵀx‖,
-which has a farness of its own; the larger of the two is the farness from every class.
+which has a farness of its own; the larger of the two is the farness from a class. Every class is measured by its own
+members: where a rare class is wider than the others, one scale for all would call most of its members outliers.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.stats import norm
 
-from robustlda.data.columns import quantiles
 from robustlda.linalg import Array
 
-Scale = tuple[float, float]
-"""Center and width of cube roots of squared distances; a width of 0 where the reference samples do not differ."""
+SAMPLE = 50_000
+"""Rows at equal distances in the data, by which is measured what is usual, where there are more."""
+
+_PRIOR = 20  # believed samples of a class that weigh as much as those of all classes together
 
 
-def scales(believed: Any, *squared: Any) -> list[Scale]:
-    """What is usual for each of some squared distances; `believed` is 1 for samples to measure by, and 0 for others."""
-    roots = [np.cbrt(each) for each in squared]
-    asked = [(root, share) for root in roots for share in (0.5, 0.8)]
-    found = quantiles(believed, *asked)
-    middles, upper = found[::2], found[1::2]
-    deviations = [np.abs(root - middle) for root, middle in zip(roots, middles, strict=True)]
-    usual = quantiles(believed, *((deviation, 0.5) for deviation in deviations))
+@dataclass(frozen=True)
+class Usual:
+    """Center and width of cube roots of squared distances, for every class; a width of 0 if members do not differ."""
+
+    middle: Array
+    width: Array
+
+    def z(self, squared: Array, classes: Any = slice(None)) -> Array:
+        """Robust z-values, for a column of each class or for the classes of the rows."""
+        middle, width = self.middle[classes], self.width[classes]
+        return np.where(width > 0, (np.cbrt(squared) - middle) / np.where(width > 0, width, 1.0), 0.0)
+
+
+@dataclass(frozen=True)
+class Scales:
+    """What is usual for members of each class: how far they are from its center, and outside of the projection."""
+
+    within: Usual
+    outside: Usual
+
+    def own(self, squared: Array, labels: Array) -> Array:
+        """z-values of squared distances from the classes of some labels (class indices)."""
+        return self.within.z(squared, labels)
+
+    def anywhere(self, squared: Array, outside: Array) -> Array:
+        """z-values for the class of which a row is the most usual member, within the projection and outside."""
+        return np.maximum(self.within.z(squared), self.outside.z(outside[:, None])).min(axis=1)
+
+
+def scales(squared: Array, outside: Array, labels: Array, believed: Array) -> Scales:
+    """What is usual, of samples with labels (class indices) that are `believed`, or not; squared distances are n × c.
+
+    Classes have scales of their own, as one may be wider than another, or lie elsewhere outside of the projection:
+    members of a rare class that is twice as wide are no outliers. The fewer believed samples a class has, the nearer
+    its scale is to that of all.
+    """
+    believed = believed if believed.any() else ~believed
+    labels, c = labels[believed], squared.shape[1]
+    own = squared[believed][np.arange(len(labels)), labels]
+    return Scales(_by_class(np.cbrt(own), labels, c), _by_class(np.cbrt(outside[believed]), labels, c))
+
+
+def _by_class(roots: Array, labels: Array, c: int) -> Usual:
+    together = _usual(roots)
+    middle, width = (np.full(c, x) for x in together)
+    for k in np.unique(labels):
+        members = roots[labels == k]
+        share = len(members) / (len(members) + _PRIOR)
+        middle[k], width[k] = (share * a + (1 - share) * b for a, b in zip(_usual(members), together, strict=True))
+    return Usual(middle, width)
+
+
+def _usual(roots: Array) -> tuple[float, float]:
+    """Median, and the median absolute deviation or the upper tail, whichever is wider."""
+    middle, upper = np.quantile(roots, [0.5, 0.8])
     # The upper tail may be longer than the lower one; its quantile resists up to a fifth of arbitrary samples.
-    widths = [max(1.4826 * u, (q - m) / norm.ppf(0.8)) for u, q, m in zip(usual, upper, middles, strict=True)]
-    return [(m, float(w) if w > 1e-9 * max(m, 1e-300) else 0.0) for m, w in zip(middles, widths, strict=True)]
+    width = max(1.4826 * float(np.median(np.abs(roots - middle))), float(upper - middle) / norm.ppf(0.8))
+    return float(middle), width if width > 1e-9 * max(middle, 1e-300) else 0.0
 
 
-def z_value(scale: Scale, squared: Array) -> Array:
-    """Robust z-values of cube roots of squared distances."""
-    middle, width = scale
-    roots = np.cbrt(squared)
-    return np.asarray((roots - middle) / width if width else np.zeros_like(roots))
+def looked_at(n: int) -> Array:
+    """The rows by which is measured what is usual."""
+    return np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(int))
 
 
 def probability(z: Array) -> Array:

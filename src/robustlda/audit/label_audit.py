@@ -1,67 +1,67 @@
-"""`LabelAudit`: one robust fit, and for every sample how probable it is that its label is wrong."""
+"""`LabelAudit`: for every sample how probable it is that its label is wrong."""
 
-from dataclasses import astuple
-from functools import partial
+from dataclasses import replace
 from numbers import Integral
-from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self
 
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.multiclass import check_classification_targets
 
-from robustlda.audit import farness, parted_audit
+from robustlda.audit import by_classifier, evidence, farness, frames, judging, parted_audit, picture, probabilities
+from robustlda.audit.evidence import Evidence
+from robustlda.audit.findings import Findings
+from robustlda.audit.picture import OUTLYING
 from robustlda.data.parted_input import is_parted
-from robustlda.data.store import Block, Rows
-from robustlda.decision.answers import Answers
-from robustlda.decision.label_noise import LabelNoise
-from robustlda.decision.rule import Distances, FittedDecision, Measuring
 from robustlda.estimators import (
+    DiscriminantProjection,
     answer_table,
-    check_whole,
-    class_indices,
-    fit_decision,
     fit_parts,
     has_answers,
     verified_labels,
 )
 from robustlda.estimators.robust import RobustLDA
 from robustlda.linalg import Array
-from robustlda.output import replacing
-
-OUTLYING = 4.0
-"""Robust z-value of the distance from the nearest class beyond which a sample belongs to none: one in 30 000."""
+from robustlda.tables.frames import as_arrow
+from robustlda.tables.labeled import LabeledTable, RawTable
+from robustlda.tables.understanding import understand
 
 _WORTH_NAMING = 0.2  # correlation
-_ALIKE = 1e-5  # difference of probabilities that rounding, or a digit of the data that means nothing, may make
 
 
-class LabelAudit(BaseEstimator):
+class LabelAudit(Findings):
     """Find wrong labels and outliers.
 
-    Every sample is judged by rules that were fitted without it, so no further cross-validation is needed. The
-    probability that a label is wrong takes into account how many labels seem to be wrong, between which classes.
+    Every sample is judged by rules that were fitted without it. The probability that a label is wrong takes into
+    account how many labels seem to be wrong, between which classes. Labels can be judged by any classifier, and
+    :meth:`from_probabilities` takes what one from anywhere has said.
 
     Parameters
     ----------
-    estimator : RobustLDA, default=None
-        The model that is fitted; it needs ``decision="noise_aware"``. ``RobustLDA()`` if None.
+    estimator : classifier or Pipeline, default=None
+        What judges labels. ``RobustLDA()`` if None, which needs no cross-validation, as its own rules leave out the
+        sample they judge; it needs ``decision="noise_aware"``. A Pipeline that ends in it is used so as well: its other
+        steps are fitted once to all rows, without labels, and therefore cannot remember any. Any other classifier with
+        `predict_proba` or `decision_function`, and any other Pipeline, is cross-validated.
     max_false_alarm : float, default=0.05
         Share of right labels among the flagged ones that is tolerated.
     n_resamples : int, default=0
         Further fits with random weights of the samples, for small data: beliefs are averaged, half of the weight
         staying with the fit to the data as they are, and the noise rate's interval covers the fits. Ten are enough.
+        With another classifier, these are further cross-validations, with other folds.
     random_state : int, RandomState instance or None, default=None
-        For these weights.
+        For these weights, and for folds; without it, folds are the same every time.
+    cv : int, splitter or iterable, default=5
+        How another classifier is cross-validated: a number of stratified folds, a splitter of scikit-learn's that
+        predicts every row once, or pairs of rows to fit to and to predict. Rows that belong together, such as frames of
+        one video, should share a fold: ``cv=list(GroupKFold(5).split(X, y, groups))``.
 
     Attributes
     ----------
-    estimator_ : RobustLDA
-        The fitted model.
+    estimator_ : classifier or Pipeline
+        The model, fitted to all rows; None if there are only probabilities.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     ids_ : ndarray of shape (n_samples,)
@@ -71,19 +71,22 @@ class LabelAudit(BaseEstimator):
     probability_wrong_ : ndarray of shape (n_samples,)
         Probability that the given label is wrong.
     farness_ : ndarray of shape (n_samples,)
-        Share of a class that is nearer to its center than this sample is to that of its given class.
+        Share of a class that is nearer to its center than this sample is to that of its given class. Distances are
+        those of a `RobustLDA`; for another classifier one is fitted to the classes it suggests. NaN where the features
+        (as the last step of a Pipeline sees them) are not finite numbers, or unknown; then nothing is "outlying".
     farness_any_ : ndarray of shape (n_samples,)
         The same for the nearest class, and for what lies outside of the projection.
     outlyingness_ : ndarray of shape (n_samples,)
         The robust z-value behind `farness_any_`.
     plane_ : ndarray of shape (n_samples, 2)
-        Coordinates in which the believed classes differ most, to draw the samples.
+        Coordinates in which the believed classes differ most, to draw the samples; None where farness is NaN, as are
+        `plane_axes_` and `plane_loadings_`.
     plane_axes_ : tuple of two str
         What they are, and their shares in the separation of the classes.
     plane_loadings_ : ndarray of shape (2, n_features)
         Correlation of every feature with the two coordinates.
     feature_names_ : ndarray of shape (n_features,)
-        What the features are called: as given, the columns of a DataFrame, or x0, x1 and so on.
+        What the features are called: as given, the columns of a DataFrame, or x0, x1 and so on; empty if unknown.
     finding_ : ndarray of shape (n_samples,)
         "mislabelled", "outlying" (far from every class, whatever its label), or "" for neither.
     rank_ : ndarray of shape (n_samples,)
@@ -118,139 +121,233 @@ class LabelAudit(BaseEstimator):
     >>> audit = LabelAudit().fit(X, y)
     >>> int(audit.ids_[audit.rank_ == 1][0]), int(audit.suggested_[7])
     (7, 0)
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> audit = LabelAudit(RandomForestClassifier(random_state=0)).fit(X, y)
+    >>> int(audit.ids_[audit.rank_ == 1][0])
+    7
     """
-
-    estimator_: RobustLDA
-    classes_: Array
-    ids_: Array
-    given_: Array
-    suggested_: Array
-    probability_wrong_: Array
-    farness_: Array
-    farness_any_: Array
-    finding_: Array
-    rank_: Array
-    noise_rate_: float
-    noise_interval_: tuple[float, float]
-    noise_reason_: str
-    n_worth_checking_: int
-    verified_: Array
-    transition_: Array
-    confusion_: Array
-    plane_: Array
-    plane_axes_: tuple[str, str]
-    plane_loadings_: Array
-    feature_names_: Array
-    outlyingness_: Array
-    annotator_answers_: Array
-    annotator_accuracy_: Array
-    annotator_confusion_: Array
-    _frame_kind: Any
-    _doubt: Array
-    n_expected_wrong_: float
-    _judged: "parted_audit.Judged | None"
-    _rows: Array | None
-    n_samples_: int
-    n_verified_: int
-    n_mislabelled_: int
-    n_outlying_: int
-    _features_named: bool
 
     def __init__(
         self,
-        estimator: RobustLDA | None = None,
+        estimator: Any = None,
         *,
         max_false_alarm: float = 0.05,
         n_resamples: int = 0,
         random_state: Any = None,
+        cv: Any = 5,
     ) -> None:
         self.estimator = estimator
         self.max_false_alarm = max_false_alarm
         self.n_resamples = n_resamples
         self.random_state = random_state
+        self.cv = cv
 
     def fit(self, X: Any, y: Any, ids: Any = None, *, verified: Any = None, features: Any = None) -> Self:
         """Judge every label.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,) or (n_samples, n_annotators)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), DataFrame or LabeledTable
+            Samples, of any kind that the estimator takes. Or a DataFrame with any columns, if y is the name of one of
+            them: features are then made of the others, as on the command line (`robustlda.tables.TablePreparation`),
+            `preparation_.columns_` says which and how, and rows without a label are left out.
+        y : array-like of shape (n_samples,) or (n_samples, n_annotators), or str
             Labels of any type. Or the answers of several people about each sample, with None or NaN (in an array of
-            integers, −1) where someone was not asked; what is judged is then the label most of them agree on.
-        ids : array-like of shape (n_samples,), default=None
-            What samples are called in the results; their rows if None.
+            integers, −1) where someone was not asked; what is judged is then the label most of them agree on. Or the
+            name of the column of X that holds the labels.
+        ids : array-like of shape (n_samples,) or str, default=None
+            What samples are called in the results, or the column of X that says so; their rows if None.
         verified : {mask, dict, array-like}, default=None
             What a person has checked: a mask of the samples whose labels are right, a dict from row to right label, or
             an array of right labels with None or NaN where nobody has looked. These are believed, and teach the audit
             how far to trust its own doubts; `to_review` says which rows would teach it most.
         features : array-like of shape (n_features,), default=None
-            What features are called in the results; the columns of a DataFrame if None.
+            What features are called in the results; the columns of a DataFrame if None. For a Pipeline, those after its
+            steps.
 
         Returns
         -------
         self : object
         """
-        model = RobustLDA() if self.estimator is None else clone(self.estimator)
-        self._check_parameters(model)
-        self._judged = self._rows = None
+        if isinstance(y, str):
+            self._fit_table(_understood(X, y, ids), verified)
+            self._frame_kind = frames.kind_of(X)
+            return self
+        if isinstance(X, LabeledTable):
+            return self._fit_table(X, verified)
+        if self.estimator is None and not has_answers(y) and frames.needs_preparation(X):
+            self._fit_table(_joined(X, y, ids), verified)
+            self._frame_kind = frames.kind_of(X)
+            return self
+        estimator = RobustLDA() if self.estimator is None else self.estimator
+        self._check_parameters(estimator)
         if is_parted(X):
-            return self._fit_parts(model, X, y, verified, features)
+            return self._fit_parts(estimator, X, y, verified, features)
         asked = answer_table(y) if has_answers(y) else None
-        n = len(np.asarray(y))
-        if asked is None and len(np.unique(np.asarray(y))) == n:
+        given = np.asarray(y)
+        if asked is None and len(np.unique(given)) == len(given):
             raise ValueError(
-                f"Each of the {n} samples has a label of its own; an audit needs several samples of a class."
+                f"Each of the {len(given)} samples has a label of its own; an audit needs several samples of a class."
             )
-        names = np.arange(n) if ids is None else np.asarray(ids)
-        if len(names) != n:
-            raise ValueError(f"There are {len(names)} ids for {n} samples; give one for each.")
-        decision = fit_decision(model, X, y, verified=verified)
-        beliefs, noise = _found(decision)
-        rates: list[float] = []
-        if self.n_resamples:
-            resampled, rates = self._resampled(model, X, y, verified)
-            beliefs = (beliefs + resampled) / 2
-        self.estimator_, self.classes_, self.ids_ = model, model.classes_, names
-        self._name_features(features)
-        self._frame_kind = _frame_kind(X)
-        labels = self._agreed(asked, beliefs) if asked is not None else np.searchsorted(self.classes_, np.asarray(y))
-        given = self.given_ = np.asarray(y) if asked is None else self.classes_[labels]
-        found = None if verified is None else verified_labels(verified, given)
-        self.verified_ = np.zeros(n, bool) if found is None else np.array([f is not None for f in found])
-        self._judge_labels(beliefs, labels, rates, noise)
-        self._measure_distances(X, labels)
-        order = self._order()
-        self.rank_ = np.empty(len(given), int)
-        self.rank_[order] = np.arange(1, len(given) + 1)
-        worth = (self.probability_wrong_ >= 0.5) & ~self.verified_
-        self.n_worth_checking_, self.n_expected_wrong_ = int(worth.sum()), float(self.probability_wrong_[worth].sum())
-        self.finding_ = np.full(len(given), "", dtype="<U11")
+        names = _checked_ids(ids, len(given))
+        found = evidence.by_committee(estimator, X, y, verified, self.n_resamples, self.random_state)
+        if found is None:
+            table = _checked_labels(given) if asked is None else asked
+            classes = np.unique([label for label in table.ravel().tolist() if label is not None])
+            checks = probabilities.understood(table, classes, verified)
+            found = by_classifier.by_classifier(
+                estimator, X, classes, checks, self.cv, self.n_resamples, self.random_state
+            )
+        labels = given if asked is None else asked
+        return self._judge(found, labels, names, verified, features, frames.kind_of(X))
+
+    def _fit_table(self, table: LabeledTable, verified: Any) -> Self:
+        """Judge the labels of a table; rows of `verified` are counted as in the whole table."""
+        places = {int(place): i for i, place in enumerate(table.places)}
+        if isinstance(verified, dict):
+            unknown = [row for row in verified if row not in places]
+            if unknown:
+                raise ValueError(f"verified names row {unknown[0]}, which has no label in column {table.label!r}.")
+            verified = {places[row]: label for row, label in verified.items()}
+        elif verified is not None and len(verified) != len(places):
+            verified = np.asarray(verified, object)[table.places]
+        self.fit(table.X, table.y, table.ids, verified=verified, features=table.names)
+        self.table_, self.preparation_ = table, table.preparation
+        return self
+
+    @classmethod
+    def from_probabilities(
+        cls,
+        P: Any,
+        y: Any,
+        *,
+        classes: Any = None,
+        ids: Any = None,
+        X: Any = None,
+        verified: Any = None,
+        features: Any = None,
+        max_false_alarm: float = 0.05,
+    ) -> Self:
+        """Judge labels by probabilities from anywhere: a network, a language model, another library.
+
+        They must be *held out*: whatever made them was fitted without the sample, as in cross-validation, or without
+        any of these labels. A model that has seen a label agrees with it, and errors cannot be seen. Probabilities may
+        be too sure or not sure enough; they are made as sharp as the labels allow before they are believed.
+
+        Parameters
+        ----------
+        P : array-like of shape (n_samples, n_classes)
+            Probability of every class for every sample; rows sum to 1.
+        y : array-like of shape (n_samples,) or (n_samples, n_annotators)
+            Labels, or answers of several people, as in `fit`.
+        classes : array-like of shape (n_classes,), default=None
+            The class of every column. If None, the names of the columns of a DataFrame, or the labels of y in ascending
+            order, as scikit-learn's classifiers have them.
+        ids : array-like of shape (n_samples,), default=None
+            What samples are called in the results; their rows if None.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
+            Features, such as an embedding, by which farness is measured and the plane is drawn. They change nothing
+            about labels.
+        verified : {mask, dict, array-like}, default=None
+            What a person has checked, as in `fit`.
+        features : array-like of shape (n_features,), default=None
+            What the columns of X are called in the results.
+        max_false_alarm : float, default=0.05
+            Share of right labels among the flagged ones that is tolerated.
+
+        Returns
+        -------
+        audit : LabelAudit
+            A fitted audit. Its `estimator_` is None.
+
+        Examples
+        --------
+        >>> from robustlda import LabelAudit
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from sklearn.model_selection import cross_val_predict
+        >>> X, y = load_iris(return_X_y=True)
+        >>> y[7] = 2
+        >>> P = cross_val_predict(LogisticRegression(max_iter=1000), X, y, cv=5, method="predict_proba")
+        >>> audit = LabelAudit.from_probabilities(P, y)
+        >>> int(audit.ids_[audit.rank_ == 1][0]), int(audit.suggested_[7])
+        (7, 0)
+        """
+        audit = cls(max_false_alarm=max_false_alarm)
+        judging.check_share(max_false_alarm)
+        checked, names, checks = probabilities.checked(P, y, classes, verified)
+        if X is not None and len(checked) != (n := np.shape(X)[0]):
+            raise ValueError(f"X has {n} rows, but P has {len(checked)}; give a row for each.")
+        found = by_classifier.by_probabilities(checked, X, names, checks)
+        labels = answer_table(y) if has_answers(y) else names[checks.given]
+        kind = frames.kind_of(P) if X is None else frames.kind_of(X)
+        return audit._judge(found, labels, _checked_ids(ids, len(checked)), verified, features, kind)
+
+    def _judge(self, found: Evidence, y: Array, ids: Array, verified: Any, features: Any, kind: str | None) -> Self:
+        """Say what evidence means for every label; y holds labels, or answers of several people."""
+        classes, n = found.classes, len(y)
+        annotators = None if y.ndim == 1 else judging.annotators(y, found.beliefs, found.noise, classes)
+        labels = np.searchsorted(classes, y) if annotators is None else annotators.vote
+        given = classes[labels] if annotators is not None else y
+        known = None if verified is None else verified_labels(verified, given)
+        checked = np.zeros(n, bool) if known is None else np.array([label is not None for label in known])
+        said = judging.judge(found.beliefs, labels, checked, found.noise, classes, found.rates)
+        shown = picture.empty(n)
+        if found.measuring is not None:
+            shown = picture.draw(found.measuring, found.rows, labels, said.wrong)
+        named = picture.feature_names(features, found.features, found.measuring)
+        # Nothing can fail from here on: an audit that fails leaves what was there before.
+        self._forget()
+        self.estimator_, self.classes_, self.ids_, self._frame_kind = found.model, classes, ids, kind
+        self._data, self._measuring = found.rows, found.measuring
+        self.given_, self.verified_, self.n_samples_, self.n_verified_ = given, checked, n, int(checked.sum())
+        self.feature_names_, self._features_named = named
+        if annotators is not None:
+            self.annotator_answers_, self.annotator_accuracy_ = annotators.counts, annotators.accuracy
+            self.annotator_confusion_ = annotators.confusion
+        self.transition_, self.confusion_, self.suggested_ = (
+            found.noise.transition,
+            said.confusion,
+            classes[said.suggested],
+        )
+        self.probability_wrong_, self._doubt = said.wrong, said.doubt
+        self.noise_rate_, self.noise_interval_, self.noise_reason_ = said.rate, said.interval, said.reason
+        self.farness_, self.farness_any_, self.outlyingness_ = shown.farness, shown.farness_any, shown.outlyingness
+        self._set_plane(shown.plane)
+        self.rank_ = np.empty(n, int)
+        self.rank_[self._order()] = np.arange(1, n + 1)
+        worth = (said.wrong >= 0.5) & ~checked
+        self.n_worth_checking_, self.n_expected_wrong_ = int(worth.sum()), float(said.wrong[worth].sum())
+        self.finding_ = np.full(n, "", dtype="<U11")
         self.finding_[self.flags()] = "mislabelled"
         self.finding_[self.outlyingness_ > OUTLYING] = "outlying"
-        self.n_samples_, self.n_verified_ = len(given), int(self.verified_.sum())
         self.n_mislabelled_ = int((self.finding_ == "mislabelled").sum())
         self.n_outlying_ = int((self.finding_ == "outlying").sum())
         return self
 
-    def _fit_parts(self, model: RobustLDA, X: Any, y: Any, verified: Any, features: Any) -> Self:
+    def _fit_parts(self, estimator: Any, X: Any, y: Any, verified: Any, features: Any) -> Self:
         """The same for rows in parts; what is said of single rows is said of the worst, and of some others."""
         if self.n_resamples:
             raise ValueError("n_resamples needs rows in memory; where there are many rows, it would change nothing.")
+        if not isinstance(estimator, DiscriminantProjection):
+            raise TypeError(f"Rows in parts can be audited with RobustLDA() only, not with {type(estimator).__name__}.")
+        model = clone(estimator)
         decision, found, checks = fit_parts(model, X, y, verified)
         noise, n = decision.label_noise, found.store.shape[0]
         assert noise is not None
+        named = picture.feature_names(features, getattr(model, "feature_names_in_", None), model)
+        judged = parted_audit.judge(model, decision, found, checks, noise.model.said_by_features)
+        self._forget()
+        self._judged = judged
         self.estimator_, self.classes_, self._frame_kind = model, model.classes_, None
-        self.transition_ = model.transition_
-        self._name_features(features)
-        said = partial(_said_by_features, self.transition_)
-        judged = self._judged = parted_audit.judge(model, decision, found, checks, said)
-        self.confusion_ = judged.confusion
+        self.transition_, self.confusion_ = noise.transition, judged.confusion
+        self.feature_names_, self._features_named = named
         wrong, open_ = judged.wrong, ~judged.verified
         self.n_samples_, self.n_verified_ = n, n - int((open_ + 0.0).sum())
-        self.noise_rate_ = wrong.mean()
-        self._set_interval((open_ * wrong * (1 - wrong)).sum(), noise, 0.0)
+        rate = self.noise_rate_ = wrong.mean()
+        left = (open_ * wrong * (1 - wrong)).sum()
+        self.noise_interval_ = judging.noise_interval(rate, left, n, self.n_verified_, noise)
+        self.noise_reason_ = judging.reason(rate, self.n_verified_, noise, self.classes_)
         worth = open_ & (wrong >= 0.5)
         self.n_worth_checking_, self.n_expected_wrong_ = int((worth + 0.0).sum()), (worth * wrong).sum()
         finding = judged.finding(judged.threshold(self.max_false_alarm), OUTLYING)
@@ -262,365 +359,58 @@ class LabelAudit(BaseEstimator):
         """Attributes of the rows that are listed: the worst, then some of the others in the order of the data."""
         worst = judged.worst(parted_audit.WORST)
         others = np.setdiff1d(parted_audit.drawn(self.n_samples_), worst)
-        rows = np.concatenate([worst, others])
+        rows = self._rows = np.concatenate([worst, others])
         self.given_, self.suggested_ = self.classes_[judged.given[rows]], self.classes_[judged.suggested[rows]]
         self.ids_, self.probability_wrong_, self._doubt = judged.ids[rows], judged.wrong[rows], judged.doubt[rows]
         self.verified_, self.outlyingness_ = judged.verified[rows], judged.z_any[rows]
         self.farness_, self.farness_any_ = (farness.probability(z[rows]) for z in (judged.z_own, judged.z_any))
         self.finding_ = parted_audit.FINDINGS[finding[rows]]
         self.rank_ = np.append(np.arange(1, len(worst) + 1), np.full(len(others), self.n_samples_))
-        self._rows = rows
-        sample = judged.store.take(rows)
-        self.plane_, self.plane_axes_ = self._plane(sample, _distances(self.estimator_, sample).plane)
-        self.plane_loadings_ = _correlations(self.estimator_, sample, self.plane_)
+        sample = self._data = judged.store.take(rows)
+        self._measuring = self.estimator_
+        self._set_plane(picture.plane(self.estimator_, sample, picture.distances(self.estimator_, sample).plane))
 
-    def to_parquet(self, folder: str | Path) -> int:
-        """Write what was found out about every row: files in a folder, one for each part of the data.
-
-        Columns are id, given, suggested, probability_wrong, farness, farness_any and finding. Of rows in parts, every
-        part is written where it is; workers on other machines need a folder that all of them see.
-
-        Parameters
-        ----------
-        folder : str or Path
-            Where to; files of the same names are replaced.
-
-        Returns
-        -------
-        n_files : int
-        """
-        check_is_fitted(self)
-        if self._judged is None:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            table = nw.from_native(self.to_frame(), eager_only=True).to_arrow()
-            with replacing(Path(folder) / "part-00000.parquet") as target:
-                pq.write_table(table, target)
-            return 1
-        finding = self._judged.finding(self._judged.threshold(self.max_false_alarm), OUTLYING)
-        return self._judged.write(Path(folder), finding)
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        if state.get("_judged") is not None:
-            state["_judged"] = None  # what is kept on workers stays there
-        return state
-
-    def _name_features(self, features: Any) -> None:
-        d = self.estimator_.n_features_in_
-        known = getattr(self.estimator_, "feature_names_in_", None) if features is None else features
-        self._features_named = known is not None
-        self.feature_names_ = np.array([f"x{j}" for j in range(d)] if known is None else list(known), object)
-        if len(self.feature_names_) != d:
-            raise ValueError(f"There are {len(self.feature_names_)} names for {d} features; give one for each.")
-
-    def _agreed(self, asked: Array, beliefs: Array) -> Array:
-        """What most answers agree on, as class indices; and what annotators are worth."""
-        indices = class_indices(asked.ravel(), self.classes_).reshape(asked.shape)
-        ones = np.ones(len(asked))
-        answers = Answers.of(indices, ones, ones, len(self.classes_))
-        right = np.bincount(answers.annotator, beliefs[answers.sample, answers.answer], asked.shape[1])
-        self.annotator_answers_ = np.bincount(answers.annotator, minlength=asked.shape[1])
-        self.annotator_accuracy_ = right / np.maximum(self.annotator_answers_, 1)
-        self.annotator_accuracy_[self.annotator_answers_ == 0] = np.nan
-        self.annotator_confusion_ = self.estimator_.annotator_confusion_
-        return answers.vote(beliefs)
-
-    def _check_parameters(self, model: Any) -> None:
-        if getattr(model, "decision", None) != "noise_aware":
-            raise ValueError(
-                f"LabelAudit needs an estimator with decision='noise_aware', not {getattr(model, 'decision', model)!r}."
-            )
-        _check_share(self.max_false_alarm)
+    def _check_parameters(self, estimator: Any) -> None:
+        last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+        if isinstance(last, DiscriminantProjection) and last.decision != "noise_aware":
+            raise ValueError(f"LabelAudit needs an estimator with decision='noise_aware', not {last.decision!r}.")
+        judging.check_share(self.max_false_alarm)
+        by_classifier.check_folds(self.cv)
         if not (isinstance(self.n_resamples, Integral) and self.n_resamples >= 0):
             raise ValueError(f"n_resamples={self.n_resamples!r} must be a whole number of at least 0.")
 
-    def _judge_labels(self, beliefs: Array, labels: Array, rates: list[float], noise: LabelNoise) -> None:
-        """How probable it is that each label is wrong, and how many are; `rates` are those of other fits."""
-        self.transition_ = self.estimator_.transition_
-        # What the features say alone: beliefs hold the given label as well, and with few errors hardly doubt it.
-        # Several answers are evidence rather than a label in doubt, and stay in.
-        several = noise.annotators is not None
-        features = beliefs if several else _said_by_features(self.transition_, beliefs, labels)
-        self._doubt = 1 - features[np.arange(len(labels)), labels] / features.sum(axis=1)
-        self.suggested_ = self.classes_[features.argmax(axis=1)]
-        self.probability_wrong_ = 1 - beliefs[np.arange(len(labels)), labels]
-        self.noise_rate_ = float(self.probability_wrong_.mean())
-        self.n_samples_, self.n_verified_ = len(labels), int(self.verified_.sum())
-        wrong = self.probability_wrong_[~self.verified_]
-        error = 1.96 * float(np.std(rates, ddof=1)) if len(rates) > 1 else 0.0
-        self._set_interval(float(wrong @ (1 - wrong)), noise, error)
-        self.confusion_ = np.array([beliefs[labels == k].sum(axis=0) for k in range(len(self.classes_))])
 
-    def _set_interval(self, open_: float, noise: LabelNoise, error: float) -> None:
-        """What the noise rate may be; `open_` is what is open about single labels, `error` that of other fits."""
-        rate = self.noise_rate_
-        low, high = _interval(rate, open_, self.n_samples_, self.n_samples_ - self.n_verified_)
-        low, high = min(low, max(0.0, rate - error)), max(high, rate + error)
-        # Chance on both sides of all that cannot be told apart.
-        least, most = noise.bounds
-        self.noise_interval_ = float(max(0, low - max(rate - least, 0))), float(min(1, high + max(most - rate, 0)))
-        self.noise_reason_ = _reason(self, noise)
-
-    def _resampled(self, model: RobustLDA, X: Any, y: Any, verified: Any) -> tuple[Array, list[float]]:
-        """Mean beliefs and noise rates of fits with exponential weights, the Bayesian form of drawing samples anew."""
-        rng = check_random_state(self.random_state)
-        beliefs, rates = np.zeros((len(y), len(model.classes_))), []
-        for _ in range(self.n_resamples):
-            again = clone(model)
-            decision = fit_decision(again, X, y, rng.exponential(size=len(y)), verified)
-            beliefs += _found(decision)[0] / self.n_resamples
-            rates.append(again.noise_rate_)
-        return beliefs, rates
-
-    def _measure_distances(self, X: Any, labels: Array) -> None:
-        """How far samples are from their class and from every class, measured by those whose labels are believed."""
-        believed = self.probability_wrong_ < 0.5
-        believed = believed if believed.any() else ~believed
-        found = _distances(self.estimator_, X)
-        self.plane_, self.plane_axes_ = self._plane(X, found.plane)
-        self.plane_loadings_ = _correlations(self.estimator_, X, self.plane_)
-        own = found.squared[np.arange(len(labels)), labels]
-        scale, outside = farness.scales(believed.astype(float), own, found.outside)
-        nearest = farness.z_value(scale, found.squared.min(axis=1))
-        self.outlyingness_ = np.maximum(nearest, farness.z_value(outside, found.outside))
-        self.farness_ = farness.probability(farness.z_value(scale, own))
-        self.farness_any_ = farness.probability(self.outlyingness_)
-
-    def _plane(self, X: Any, otherwise: Array) -> tuple[Array, tuple[str, str]]:
-        """The two directions that separate the believed classes best, and what to write at their axes."""
-        Z, shares = self.estimator_.transform(X), getattr(self.estimator_, "explained_variance_ratio_", None)
-        names = [f"{place} direction between classes" for place in ("first", "second")]
-        if shares is None or getattr(Z, "shape", (0,))[0] != len(otherwise):
-            return otherwise, (names[0], names[1])
-        Z, plane = np.asarray(Z, float), np.array(otherwise, float)
-        for axis in range(min(2, Z.shape[1])):
-            plane[:, axis] = Z[:, axis]
-            names[axis] += f" ({shares[axis]:.0%} of their separation)"
-        if Z.shape[1] < 2:  # two classes differ in one direction only
-            names[1] = "another direction"
-        return plane, (names[0], names[1])
-
-    def plane_features(self, axis: int, n: int = 3) -> list[tuple[str, float]]:
-        """The features that a coordinate of the plane goes with most.
-
-        Parameters
-        ----------
-        axis : {0, 1}
-            Which coordinate.
-        n : int, default=3
-            How many features.
-
-        Returns
-        -------
-        features : list of (str, float)
-            Names with their correlations, the strongest first; empty if features have no names.
-        """
-        check_is_fitted(self)
-        if not self._features_named:
-            return []
-        strongest = np.argsort(-np.abs(self.plane_loadings_[axis]), kind="stable")[:n]
-        found = ((str(self.feature_names_[j]), float(self.plane_loadings_[axis, j])) for j in strongest)
-        return [(name, loading) for name, loading in found if abs(loading) >= _WORTH_NAMING]
-
-    def _order(self) -> Array:
-        """Rows from the most to the least suspicious; among equals, the farther from their class first."""
-        return np.lexsort((-self.farness_, -self.probability_wrong_))
-
-    def flags(self, max_false_alarm: float | None = None) -> Array:
-        """Which labels are probably wrong.
-
-        As many of the most suspicious ones as leave the expected share of right labels among them at
-        `max_false_alarm` or below; never one that is more probably right than wrong.
-
-        Parameters
-        ----------
-        max_false_alarm : float, default=None
-            That share; the one given to the constructor if None.
-
-        Returns
-        -------
-        flags : ndarray of bool of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        share = self.max_false_alarm if max_false_alarm is None else max_false_alarm
-        _check_share(share)
-        if self._rows is not None:
-            if self._judged is None:
-                raise ValueError("After unpickling, only the flags in `finding_` are known of rows in parts.")
-            return self._judged.finding(self._judged.threshold(share), np.inf)[self._rows] == 1
-        wrong = self.probability_wrong_
-        descending = -np.sort(-wrong)
-        false_alarms = np.cumsum(1 - descending) / np.arange(1, len(wrong) + 1)
-        enough = np.flatnonzero(false_alarms <= share)
-        if not len(enough):
-            return np.zeros(len(wrong), bool)
-        # Samples that are alike, as copies are, are flagged together or not at all.
-        last = descending[enough[-1]]
-        flags = wrong >= last - _ALIKE
-        if (1 - wrong[flags]).mean() > share:
-            flags = wrong > last + _ALIKE
-        return flags & (wrong > 0.5) & (self.suggested_ != self.given_)
-
-    def to_review(self, n: int = 30) -> Array:
-        """The rows whose check by a person would teach the audit most.
-
-        They are spread over all labels about which something is open, from those that are nearly certainly wrong to
-        those that the features alone would doubt, in proportion to what is open about them: their answers settle how
-        many labels are wrong. To find wrong labels, go through them by `rank_` instead.
-
-        Parameters
-        ----------
-        n : int, default=30
-            How many.
-
-        Returns
-        -------
-        rows : ndarray of shape (n,)
-            Positions in X, the most suspicious first; fewer if there are fewer that were not checked yet. Hand what
-            was found to `fit` as `verified`, for example as a dict from row to right label.
-        """
-        check_is_fitted(self)
-        check_whole("n", n)
-        order = self._order()
-        if self._rows is not None:  # those at equal distances stand for all
-            order = order[np.isin(self._rows[order], parted_audit.drawn(self.n_samples_))]
-        order = order[~self.verified_[order]]
-        wrong = self.probability_wrong_[order]
-        if n >= len(order):
-            return self._numbers(order)
-        # What is open about a label; a little is about all of them.
-        open_ = np.sqrt(wrong * (1 - wrong)) + np.abs(self._doubt[order] - wrong) + 0.15
-        ends = np.cumsum(open_) / open_.sum() * n
-        middles = np.unique(np.searchsorted(ends, np.arange(n) + 0.5))
-        rest = np.setdiff1d(np.argsort(-open_, kind="stable"), middles, assume_unique=True)[: n - len(middles)]
-        return self._numbers(order[np.sort(np.concatenate([middles, rest]))])
-
-    def _numbers(self, places: Array) -> Array:
-        """Numbers of rows in the data, by their places in the attributes."""
-        return places if self._rows is None else self._rows[places]
-
-    def cleaned(self, max_false_alarm: float | None = None) -> tuple[Array, Array]:
-        """The labels with the flagged ones replaced, and a mask of the samples that are no outliers.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            The suggested label where the given one is flagged, the given one elsewhere.
-        keep : ndarray of bool of shape (n_samples,)
-            False for outliers.
-        """
-        flags = self.flags(max_false_alarm)
-        return np.where(flags, self.suggested_, self.given_), self.outlyingness_ <= OUTLYING
-
-    def to_frame(self) -> Any:
-        """One row per sample, most suspicious first: the kind of DataFrame that was given, or an Arrow table."""
-        check_is_fitted(self)
-        order = self._order()
-        columns = {
-            "id": self.ids_,
-            "given": self.given_,
-            "suggested": self.suggested_,
-            "probability_wrong": self.probability_wrong_,
-            "farness": self.farness_,
-            "farness_any": self.farness_any_,
-            "finding": self.finding_,
-            "rank": self.rank_,
-        }
-        data = {name: values[order].tolist() for name, values in columns.items()}
-        return pa.table(data) if self._frame_kind is None else nw.from_dict(data, backend=self._frame_kind).to_native()
-
-    def report(self, path: str | Path, *, title: str = "Label audit", images: Any = None) -> None:
-        """Write one self-contained HTML page.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file, replaced if it exists.
-        title : str, default="Label audit"
-            Its heading.
-        images : array-like of shape (n_samples, side * side), default=None
-            Grey values between 0 and 1, to show the suspicious samples as thumbnails.
-        """
-        from robustlda.report import audit_page
-
-        check_is_fitted(self)
-        audit_page.write(self, Path(path), title=title, images=images)
+def _understood(X: Any, label: str, ids: Any) -> LabeledTable:
+    """A table with features, labels and ids."""
+    if is_parted(X):
+        raise TypeError(f"Rows in parts need their labels beside them: fit(X, y), with y = X[{label!r}].")
+    if ids is not None and not isinstance(ids, str):
+        raise TypeError("Where y names a column, ids does so as well.")
+    return understand(RawTable(as_arrow(X), "table", first_row=0), label, id=ids)
 
 
-def _found(decision: FittedDecision | None) -> tuple[Array, LabelNoise]:
-    assert decision is not None
-    assert decision.beliefs is not None
-    assert decision.label_noise is not None
-    return decision.beliefs, decision.label_noise
+def _joined(X: Any, y: Any, ids: Any) -> LabeledTable:
+    """A table of columns that are no numbers, and of labels that are not among them."""
+    table, labels = as_arrow(X), np.asarray(y)
+    if len(labels) != table.num_rows:
+        raise ValueError(f"X has {table.num_rows} rows, but y has {len(labels)} labels; give one for each.")
+    name = "label"
+    while name in table.column_names:
+        name += "_"
+    found = understand(RawTable(table.append_column(name, pa.array(labels)), "table", first_row=0), name)
+    return found if ids is None else replace(found, ids=_checked_ids(ids, len(labels))[found.places])
 
 
-def _reason(audit: LabelAudit, noise: LabelNoise) -> str:
-    """Why the interval of the noise rate is as wide as it is."""
-    least, most = noise.bounds
-    if most - least <= 0.02 + 0.2 * audit.noise_rate_:
-        if audit.n_verified_:
-            return f"{audit.n_verified_} checked labels tell how many are wrong."
-        return "The features tell classes apart well enough to count."
-    if noise.annotators is not None:
-        return (
-            f"Answers and features disagree about labels that most answers agree on: between {least:.1%} and "
-            f"{most:.1%} of these are wrong, depending on which of the two is believed."
-        )
-    overlapping = np.argwhere(np.triu(noise.overlap) > 0)
-    names = [f"{audit.classes_[i]} and {audit.classes_[j]}" for i, j in overlapping[:2]]
-    where = f" {', '.join(names)} overlap in these features." if names else ""
-    return (
-        f"The features speak against {most:.1%} of the labels, or leave them open.{where} Whether labels are wrong "
-        "there or features cannot tell, the data do not say: check the rows of to_review(), and pass them as verified."
-    )
+def _checked_ids(ids: Any, n: int) -> Array:
+    names = np.arange(n) if ids is None else np.asarray(ids)
+    if len(names) != n:
+        raise ValueError(f"There are {len(names)} ids for {n} samples; give one for each.")
+    return names
 
 
-def _distances(model: RobustLDA, X: Any) -> Distances:
-    """How far all samples are from every class, block by block."""
-    rule = cast(Measuring, model.rule_)
-    return Distances(*model.rule_rows(X).collect(lambda block: astuple(rule.measure(block)), outputs=3))
-
-
-def _correlations(model: RobustLDA, X: Any, plane: Array) -> Array:
-    """Of all features with the coordinates of a plane; 0 for one that does not vary."""
-    store, n = model.validated_store(X), len(plane)
-    rows = Rows(store, model.plan.block_rows(store.shape[1]))
-    plane = plane - plane.mean(axis=0)
-    center = model.center_.astype(float)
-
-    def statistic(block: Block, plane: Array) -> tuple[Array, Array, Array]:
-        ones = np.ones(len(plane))
-        sums = block.combine(np.column_stack([plane, ones])).astype(float)
-        return sums[:, :2], sums[:, 2], block.column_squares(ones, center)
-
-    products, sums, squares = rows.reduce(statistic, plane)
-    spread = np.sqrt(np.maximum(squares / n - (sums / n - center) ** 2, 0))
-    lengths = spread[:, None] * plane.std(axis=0) * n
-    small = lengths <= 1e-9 * np.maximum(np.abs(center)[:, None] + spread[:, None], 1e-300) * plane.std(axis=0) * n
-    return np.where(small, 0, products / np.where(small, 1, lengths)).T
-
-
-def _check_share(share: float) -> None:
-    if not 0 < share < 1:
-        raise ValueError(f"max_false_alarm={share!r} must lie between 0 and 1, for example 0.05.")
-
-
-def _said_by_features(transition: Array, beliefs: Array, labels: Array) -> Array:
-    """Beliefs without the part that the given label has in them, up to a factor for each sample."""
-    return np.asarray(beliefs / np.maximum(transition[:, labels].T, 1e-300))
-
-
-def _interval(rate: float, open_: float, n: int, n_open: int) -> tuple[float, float]:
-    """95 % interval of the flip rate: its information is that of known flips, less what their uncertainty hides."""
-    if not n_open:
-        return rate, rate
-    spread = max(rate * (1 - rate), 1e-9)
-    information = max(n * spread - open_, 1e-3 * n * spread) / spread**2
-    error = 1.96 / np.sqrt(information)
-    # Where nothing was found, three in n may still have been missed.
-    return max(0.0, rate - error), float(min(1.0, max(rate + error, 3 / n)))
-
-
-def _frame_kind(X: Any) -> Any:
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return nw.get_native_namespace(frame) if isinstance(frame, nw.DataFrame) else None
+def _checked_labels(y: Array) -> Array:
+    check_classification_targets(y)
+    classes = np.unique(y)
+    if len(classes) < 2:
+        raise ValueError(f"LabelAudit needs at least 2 classes, but y holds only one class: {classes[0]}.")
+    return y

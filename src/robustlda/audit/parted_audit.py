@@ -86,21 +86,20 @@ def judge(
     """Judge every row; `features` makes of beliefs and labels what the features say alone."""
     rule, c = cast(Measuring, model.rule_), len(model.classes_)
     store, given = found.store, checks.given
-    measured = model.rule_rows(store).lazily(lambda block, labels: (_measured(rule, block, labels),), given)
     beliefs: Column = decision.beliefs
-    wrong, doubt, suggested, own, nearest, outside, confusion = beliefs.keep_parts(
-        partial(_judged, features, c), measured, given, outputs=7
-    )
-    believed = (wrong < 0.5) + 0.0
-    scale, scale_outside = farness.scales(believed, own, outside)
+    wrong, doubt, suggested, confusion = beliefs.keep_parts(partial(_judged, features, c), given, outputs=4)
+    rows = farness.looked_at(store.shape[0])
+    squared, outside = model.rule_rows(store.take(rows)).collect(partial(_distances, rule), outputs=2)
+    scales = farness.scales(squared, outside, given[rows], wrong[rows] < 0.5)
+    z_own, z_any = model.rule_rows(store).collect(partial(_z_values, rule, scales), given, outputs=2)
     return Judged(
         given,
         wrong,
         doubt,
         suggested,
         checks.known >= 0,
-        apply(partial(farness.z_value, scale), own),
-        apply(partial(_any, scale, scale_outside), nearest, outside),
+        z_own,
+        z_any,
         positions(wrong) if found.ids is None else found.ids,
         np.asarray(wrong.parts.fold(itself, lambda a, b: a + b, confusion)),
         model.classes_,
@@ -108,24 +107,23 @@ def judge(
     )
 
 
-def _measured(rule: Measuring, block: Any, labels: Array) -> Array:
-    """Squared distances of every row: from its own class, from the nearest, and from the space they are in."""
+def _distances(rule: Measuring, block: Any) -> tuple[Array, Array]:
     found = rule.measure(block)
-    return np.column_stack([found.squared[np.arange(len(labels)), labels], found.squared.min(axis=1), found.outside])
+    return found.squared, found.outside
 
 
-def _judged(
-    features: Callable[[Array, Array], Array], c: int, R: Array, measured: Array, labels: Array
-) -> tuple[Array, ...]:
+def _z_values(rule: Measuring, scales: farness.Scales, block: Any, labels: Array) -> tuple[Array, Array]:
+    """How far rows are from their class, and from every class."""
+    squared, outside = _distances(rule, block)
+    return scales.own(squared[np.arange(len(labels)), labels], labels), scales.anywhere(squared, outside)
+
+
+def _judged(features: Callable[[Array, Array], Array], c: int, R: Array, labels: Array) -> tuple[Array, ...]:
     rows = np.arange(len(labels))
     said = features(R, labels)
-    doubt = 1 - said[rows, labels] / said.sum(axis=1)
+    doubt = 1 - said[rows, labels]
     confusion = np.array([R[labels == k].sum(axis=0) for k in range(c)])
-    return 1 - R[rows, labels], doubt, said.argmax(axis=1), *measured.T, confusion
-
-
-def _any(scale: tuple[float, float], scale_outside: tuple[float, float], nearest: Array, outside: Array) -> Array:
-    return np.maximum(farness.z_value(scale, nearest), farness.z_value(scale_outside, outside))
+    return 1 - R[rows, labels], doubt, said.argmax(axis=1), confusion
 
 
 def _by_grain(wrong: Array) -> tuple[Array, Array]:

@@ -1,0 +1,32 @@
+"""Results as a DataFrame of the kind that was given."""
+
+from importlib.util import find_spec
+from typing import Any
+
+import narwhals as nw
+import pyarrow as pa
+
+from robustlda.linalg import Array
+
+
+def kind_of(X: Any) -> str | None:
+    """The library that a DataFrame is from, by name, as a module could not be pickled; None for anything else."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return str(frame.implementation.value) if isinstance(frame, nw.DataFrame) else None
+
+
+def needs_preparation(X: Any) -> bool:
+    """Whether X is a DataFrame with columns that are no numbers."""
+    table = nw.from_native(X, eager_only=True, pass_through=True)
+    return isinstance(table, nw.DataFrame) and not all(
+        kind.is_numeric() or kind == nw.Boolean for kind in table.schema.values()
+    )
+
+
+def frame(columns: dict[str, Array], order: Array, kind: str | None) -> Any:
+    """Columns with their rows in some order; without a kind, a pandas DataFrame if it is there, or an Arrow table."""
+    data = {name: values[order].tolist() for name, values in columns.items()}
+    backend: Any = kind
+    if kind is None:
+        backend = "pandas" if find_spec("pandas") else "pyarrow"
+    return pa.table(data) if backend == "pyarrow" else nw.from_dict(data, backend=backend).to_native()
