@@ -13,7 +13,7 @@ import time
 import click
 import numpy as np
 import pytest
-from command import call
+from command import call, inside
 from sklearn.datasets import load_digits
 
 from robustlda.cli import cli
@@ -49,7 +49,7 @@ def suspects(folder):
 def test_a_pattern_of_files_is_audited_in_parts(audited):
     out, shown = audited
     words = " ".join(shown.split())
-    assert "Left out, as they hold no numbers: remark." in words
+    assert "Column 'remark': It has the value 'text' in every row. It was left out." in words
     assert "1,200 labels, 10 classes: about" in words
     assert sorted(path.name for path in out.iterdir()) == ["audit.json", "report.html", "rows", "suspects.csv"]
     rows = pq.read_table(out / "rows").to_pydict()
@@ -96,7 +96,7 @@ def test_an_interrupted_audit_goes_on_where_it_was(parts, audited, tmp_path):
     assert result.returncode == 0, result.stderr
     assert {name: (checkpoint / name).stat().st_mtime_ns for name in before} == before, "a finished pass was repeated"
     assert suspects(out) == suspects(audited[0])
-    other = call(*arguments, "--features", "p1,p2,p3")
+    other = call(*arguments, "--features", "p1,p2,p3", "--force")
     assert other.returncode == 2
     assert "belongs to other data or other settings" in " ".join(other.stderr.split())
 
@@ -110,14 +110,73 @@ def test_workers_give_the_same_answer(parts, audited, tmp_path):
     assert suspects(tmp_path) == suspects(audited[0])
 
 
+CLUSTER = """
+import distributed
+if __name__ == "__main__":
+    settings = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "silence_logs": 50}
+    with distributed.LocalCluster(n_workers=2, **settings) as cluster:
+        print(cluster.scheduler_address, flush=True)
+        input()
+"""
+
+
+@pytest.fixture
+def elsewhere(tmp_path):
+    """A function that starts a cluster in a process of its own: the process, and the address of the scheduler."""
+    script, started = tmp_path / "cluster.py", []
+    script.write_text(CLUSTER)
+
+    def start():
+        process = subprocess.Popen(
+            [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        started.append(process)
+        return process, process.stdout.readline().strip()
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait(timeout=20)
+        process.stdin.close()
+        process.stdout.close()
+
+
+def test_a_scheduler_that_is_lost_is_one_sentence_and_the_checkpoint_goes_on(parts, audited, tmp_path, elsewhere):
+    pytest.importorskip("distributed")
+    checkpoint, out = tmp_path / "checkpoint", tmp_path / "out"
+    arguments = ["audit", str(parts), "--label", "digit", "--checkpoint", str(checkpoint), "--out", str(out)]
+    process, address = elsewhere()
+    client = subprocess.Popen(
+        [sys.executable, "-m", "robustlda", *arguments, "--scheduler", address],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while len(list(checkpoint.glob("pass-?????"))) < 20 and client.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    _, said = client.communicate(timeout=60)
+    assert client.returncode == 2
+    assert said.count("robustlda: ") == 1
+    assert "The Dask scheduler is gone" in said
+    assert not (out / "suspects.csv").exists()
+    before = {path.name: path.stat().st_mtime_ns for path in checkpoint.glob("pass-?????")}
+    assert len(before) >= 20
+    result = call(*arguments, "--scheduler", elsewhere()[1])
+    assert result.returncode == 0, result.stderr
+    assert {name: (checkpoint / name).stat().st_mtime_ns for name in before} == before, "a finished pass was repeated"
+    assert suspects(out) == suspects(audited[0])
+
+
 def test_what_is_not_there_is_one_sentence(parts, tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
     for arguments, words in (
         ([str(parts / "other-*.parquet"), "--label", "digit"], "There is no Parquet file at"),
-        ([str(parts), "--label", "nothing"], "has no column 'nothing'"),
-        ([str(parts)], "Which column holds the labels?"),
+        ([str(parts), "--label", "nothing"], "There is no column 'nothing'; the columns are p0"),
+        ([str(parts)], "Specify the column that holds the labels: --label COLUMN"),
         (["--workers", "2"], "refer to a TABLE, but none was given"),
         ([str(parts), "--label", "digit", "--workers", "1", "--scheduler", address], "give one of them"),
     ):
@@ -128,3 +187,98 @@ def test_what_is_not_there_is_one_sentence(parts, tmp_path):
     assert result.returncode == 2
     assert "robustlda: " in result.stderr
     assert "Traceback" not in result.stderr.rsplit("robustlda: ", 1)[1]
+
+
+# Tables with all kinds of columns
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    """Two files of a table with units, categories, gaps, spellings and names; and its true labels."""
+    folder, rng = tmp_path_factory.mktemp("mixed"), np.random.default_rng(0)
+    n = 900
+    k = rng.integers(0, 3, n)
+    true = np.array(["oak", "ash", "elm"])[k]
+    given = np.where(rng.random(n) < 0.08, rng.choice(["oak", "ash", "elm"], n), true)
+    spelled = [label.upper() if i % 40 == 0 else label for i, label in enumerate(given)]
+    table = pa.table(
+        {
+            "tree": [f"T{i:04d}" for i in range(n)],
+            "height": [f"{v:.1f} m" for v in 10 + 4 * k + rng.normal(size=n)],
+            "girth": [None if rng.random() < 0.05 else float(v) for v in 50 - 12 * k + 3 * rng.normal(size=n)],
+            "soil": np.where(rng.random(n) < 0.7, np.array(["clay", "sand", "loam"])[k], "clay"),
+            "kind": spelled,
+        }
+    )
+    pq.write_table(table.slice(0, 400), folder / "a.parquet", row_group_size=150)
+    pq.write_table(table.slice(400), folder / "b.parquet", row_group_size=170)
+    return folder, table, true, np.array([label.lower() for label in given])
+
+
+def test_columns_of_all_kinds_in_parts(mixed, tmp_path):
+    folder, table, true, given = mixed
+    words = ("audit", str(folder), "--label", "kind", "--id", "tree", "--out", str(tmp_path / "parts"))
+    result = inside(*words)
+    assert result.returncode == 0, result.stderr
+    said = " ".join(result.stdout.split())
+    assert "'ASH' as 'ash'" in said
+    assert "Numbers were extracted from text (unit: m)" in said
+    rows = pq.read_table(tmp_path / "parts" / "rows").to_pydict()
+    assert rows["id"] == table["tree"].to_pylist()
+    flags = np.array(rows["finding"]) == "mislabelled"
+    wrong = given != true
+    assert (flags & wrong).sum() > 0.8 * wrong.sum()
+    assert (flags & ~wrong).sum() <= 0.1 * flags.sum()
+    # Fewer rows than are looked at to know the columns: the same as in memory, but for the order of sums.
+    pq.write_table(table, tmp_path / "whole.parquet")
+    assert inside(*words[:1], str(tmp_path / "whole.parquet"), *words[2:-1], str(tmp_path / "whole")).returncode == 0
+    one, other = (json.loads((tmp_path / name / "audit.json").read_text()) for name in ("parts", "whole"))
+    assert one["noise_rate"] == pytest.approx(other["noise_rate"], abs=2e-6)
+    assert one["mislabelled"] == other["mislabelled"]
+
+    review = tmp_path / "seen.csv"
+    review.write_text("id,verified\nT0007,oak\nT0500,elm\n")
+    result = inside(*words[:-1], str(tmp_path / "again"), "--verified", str(review))
+    assert result.returncode == 0, result.stderr
+    assert json.loads((tmp_path / "again" / "audit.json").read_text())["verified"] == 2
+    review.write_text("id,verified\nT9999,oak\n")
+    result = inside(*words[:-1], str(tmp_path / "never"), "--verified", str(review))
+    assert result.returncode == 2
+    assert "names the row 'T9999', which the table does not have" in result.stderr
+
+
+def test_a_large_file_is_read_in_parts_and_the_model_predicts_in_parts(mixed, tmp_path, monkeypatch):
+    from robustlda.cli import parts as in_parts
+
+    _, table, true, given = mixed
+    path = tmp_path / "large.parquet"
+    pq.write_table(table, path, row_group_size=200)
+    assert not in_parts.is_in_parts(str(path), False)
+    monkeypatch.setattr(in_parts, "LARGE", 1000)
+    assert in_parts.is_in_parts(str(path), False)
+    model, out = tmp_path / "model.skops", tmp_path / "out.parquet"
+    result = inside("fit", str(path), "--label", "kind", "-o", str(model), "--checkpoint", str(tmp_path / "checkpoint"))
+    assert result.returncode == 0, result.stderr
+    assert list((tmp_path / "checkpoint").glob("pass-*"))
+    result = inside("predict", str(model), str(path), "-o", str(out), "--id", "tree")
+    assert result.returncode == 0, result.stderr
+    found = pq.read_table(out).to_pydict()
+    assert found["id"] == table["tree"].to_pylist()
+    assert (np.array(found["predicted"]) == true).mean() > 0.95
+    assert f"{(np.array(found['predicted']) == given).mean():.1%} of the labels in 'kind' agree" in result.stdout
+
+
+def test_rows_without_a_label_in_parts_are_refused(mixed, tmp_path):
+    _, table, *_ = mixed
+    labels = [None if i % 100 == 0 else v for i, v in enumerate(table["kind"].to_pylist())]
+    pq.write_table(table.set_column(4, "kind", pa.array(labels)), tmp_path / "t.parquet")
+    result = inside("audit", str(tmp_path), "--label", "kind", "--out", str(tmp_path / "out"))
+    assert result.returncode == 2
+    assert "9 rows have no label in column 'kind'" in result.stderr
+
+
+def test_progress_tells_pass_objective_and_time_left():
+    from robustlda.cli.parts import _progress
+
+    assert _progress("fit", 23, 1.23456789, 20.0) == "fit: pass 23, J = 1.23457, 20 s so far, about 80 s left …"
+    assert _progress("audit", 139, None, 278.0) == "audit: pass 139, 5 min so far, about 2 s left …"

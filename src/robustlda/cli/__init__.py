@@ -1,5 +1,6 @@
 """The command line: parse, read, call, write. Slow imports happen inside the command that needs them."""
 
+import os
 import sys
 
 import click
@@ -8,7 +9,9 @@ from robustlda import __version__
 from robustlda.cli.audit import audit
 from robustlda.cli.compare import compare
 from robustlda.cli.datasets import datasets
+from robustlda.cli.model import fit, predict
 from robustlda.cli.reproduce import reproduce
+from robustlda.output import printable
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -20,6 +23,8 @@ def cli() -> None:
 cli.add_command(audit)
 cli.add_command(compare)
 cli.add_command(datasets)
+cli.add_command(fit)
+cli.add_command(predict)
 cli.add_command(reproduce)
 
 
@@ -35,6 +40,22 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(2)
-    except (ValueError, OSError) as error:
-        click.echo(f"robustlda: {' '.join(str(error).split())}", err=True)
+    except (ValueError, TypeError, OSError, MemoryError) as error:
+        if os.environ.get("ROBUSTLDA_TRACEBACK"):
+            raise
+        click.echo(f"robustlda: {_one_line(error)}", err=True)
         sys.exit(2)
+    except Exception as error:  # ours to mend; exit code 1 would say that a gate was not passed
+        if os.environ.get("ROBUSTLDA_TRACEBACK"):
+            raise
+        click.echo(
+            f"robustlda: this should not have happened: {type(error).__name__}: {_one_line(error)} (set "
+            "ROBUSTLDA_TRACEBACK=1 to see where, and please report it)",
+            err=True,
+        )
+        sys.exit(2)
+
+
+def _one_line(error: BaseException) -> str:
+    """What went wrong, without line breaks or characters that a terminal would obey."""
+    return printable(" ".join(str(error).split()) or type(error).__name__)

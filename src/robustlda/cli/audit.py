@@ -1,25 +1,34 @@
 """`robustlda audit`: which labels of a table are probably wrong."""
 
+import datetime
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from robustlda.cli import options, parts
+from robustlda.cli import options, parts, tables
+from robustlda.cli.options import Columns, Layout, Workers
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from robustlda.audit.label_audit import LabelAudit
-    from robustlda.datasets.readers import LabeledTable
+    from robustlda.linalg import Array
+    from robustlda.tables.labeled import LabeledTable, RawTable
+
+DEFAULT, DEMONSTRATION = Path("audit"), Path("audit-demo")
+"""Folders for results, which git ignores: of a table, and of the demonstration."""
+
+_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
 @click.command()
-@click.argument("table", required=False, type=click.Path(path_type=Path))
-@click.option("--label", help="Column that holds the labels.")
-@click.option("--id", "id_", help="Column that identifies the rows in the results; row numbers by default.")
-@click.option("--features", help="Comma-separated columns to use; all others by default.")
+@click.argument("table", required=False)
+@options.columns
+@options.layout
+@click.option("--images", callback=tables.sized, help="The columns are the pixels of images of this size, as in 28x28.")
 @click.option(
     "--max-noise",
     type=click.FloatRange(0, 1),
@@ -27,7 +36,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--max-false-alarm",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=_SHARE,
     default=0.05,
     show_default=True,
     help="Tolerated share of correct labels among the flagged ones.",
@@ -35,129 +44,219 @@ if TYPE_CHECKING:
 @click.option(
     "--verified",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="CSV with columns id and verified: the right labels of rows that a person has checked, such as suspects.csv "
-    "with a column added.",
+    help="CSV with columns id and verified: the right labels of rows that a person has checked, such as reviewed.csv "
+    "from the page, or suspects.csv with a column added.",
 )
-@click.option("--workers", type=click.IntRange(1), help="Read TABLE in parts, with this many processes (needs Dask).")
-@click.option("--scheduler", help="Read TABLE in parts, on a Dask cluster: the address of its scheduler, tcp://…")
-@click.option("--memory-limit", default="auto", show_default=True, help="Memory of each of the --workers, such as 1GB.")
 @click.option(
-    "--checkpoint",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder that keeps what passes over TABLE have found: the same command goes on where it was interrupted.",
+    "--fix",
+    type=click.Choice(["flagged", "reviewed"]),
+    help="Also write the table with labels corrected: the flagged ones, or those that --verified names.",
 )
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@options.out("audit")
+@options.workers
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json", "github"]),
+    default="text",
+    show_default=True,
+    help="What is printed; github prints an annotation for every flagged label.",
+)
+@click.option("--quiet", is_flag=True, help="Print nothing but failures.")
+@options.force
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for the results; created if it does not exist.  [default: audit, or audit-demo without TABLE]",
+)
 def audit(
-    table: Path | None,
-    label: str | None,
-    id_: str | None,
-    features: str | None,
+    table: str | None,
+    columns: Columns,
+    layout: Layout,
+    images: tuple[int, int] | None,
     max_noise: float | None,
     max_false_alarm: float,
     verified: Path | None,
-    workers: int | None,
-    scheduler: str | None,
-    memory_limit: str,
-    checkpoint: Path | None,
+    fix: str | None,
+    by: Workers,
     format_: str,
-    out: Path,
+    quiet: bool,
+    force: bool,
+    out: Path | None,
 ) -> None:
-    """Find wrong labels and outliers in TABLE: CSV, TSV, Parquet, Feather, or .npz with arrays X and y.
+    """Find wrong labels and outliers in TABLE: CSV, Excel, JSON lines, Parquet, Feather, or .npz; - is standard input.
 
     Writes suspects.csv, audit.json and report.html. Without TABLE, it audits scikit-learn's digits after flipping a
     fifth of the labels on purpose, and reports how many of them were found.
 
-    A folder of Parquet files, or a pattern such as 'part-*.parquet', is read in parts and may be larger than memory.
-    What was found about every row then goes to the folder rows.
+    A folder of Parquet files, a pattern such as 'part-*.parquet', or a large Parquet file is read in parts and may be
+    larger than memory. What was found about every row then goes to the folder rows.
     """
     from rich.console import Console
 
-    from robustlda.audit.label_audit import LabelAudit
-    from robustlda.datasets import readers
-    from robustlda.output import writable_directory
-
-    console = Console(stderr=format_ == "json", highlight=False)
-    if parts.is_in_parts(table, workers is not None or scheduler is not None or checkpoint is not None):
+    console = Console(stderr=format_ != "text", highlight=False, markup=False, quiet=quiet)
+    if fix == "reviewed" and verified is None:
+        raise click.UsageError("--fix reviewed corrects what a person has checked: name the file with --verified.")
+    out = out or (DEMONSTRATION if table is None else DEFAULT)
+    results = _Results(out, table, fix, verified, force)
+    if parts.is_in_parts(table, by.asked):
         assert table is not None
-        writable_directory(out)
-        chosen = [name.strip() for name in features.split(",")] if features else None
-        with parts.cluster(workers, scheduler, memory_limit):
-            found, notes = parts.audit(table, label, id_, chosen, max_false_alarm, verified, checkpoint, console)
-            _write(found, out, f"Label audit of {table.name}", None, notes)
+        _refuse_in_parts(images, fix)
+        with parts.cluster(by):
+            found, notes = parts.audit(table, columns, max_false_alarm, verified, by.checkpoint, console)
+            results.write(found, f"Label audit of {Path(table).name}", notes, console)
             found.to_parquet(out / "rows")
-        _print(found, notes, None, out, format_, console, rows=True)
-        _check_noise(found, max_noise, console)
+        _print(found, None, notes, None, results, format_, console, quiet)
+        _check_noise(found, max_noise, quiet)
         return
-    data, title, flipped = _read(table, label, id_, features)
-    checked = None if verified is None else _verified(verified, data)
-    writable_directory(out)
-    images = readers.square_images(data)
-    X = readers.robust_scale(data.X) if images is None else images
+    raw, data, X, flipped = _read(table, columns, layout, images, console)
+    checked = None if verified is None else tables.verified(verified, data)
     with console.status(f"auditing {len(data.y):,} labels …"):
-        names = data.names if images is None else None
-        found = LabelAudit(max_false_alarm=max_false_alarm).fit(X, data.y, data.ids, verified=checked, features=names)
-    _write(found, out, title, images, data.notes)
-    _print(found, data.notes, flipped, out, format_, console)
-    _check_noise(found, max_noise, console)
+        found = _audited(data, X, checked, max_false_alarm)
+    title = "Digits, a fifth of the labels flipped on purpose" if table is None else f"Label audit of {data.name}"
+    pictures = None if X is None else X.reshape(-1, *(images or (8, 8)))
+    notes = tables.told(data)
+    results.write(found, title, notes, console, table=data, raw=raw, checked=checked, pictures=pictures)
+    _print(found, data, notes, flipped, results, format_, console, quiet)
+    _check_noise(found, max_noise, quiet)
 
 
-def _check_noise(found: "LabelAudit", max_noise: float | None, console: "Console") -> None:
+def _refuse_in_parts(images: Any, fix: str | None) -> None:
+    if images is not None or fix is not None:
+        raise click.UsageError("--images and --fix need a table in memory; this one is read in parts.")
+
+
+def _check_noise(found: "LabelAudit", max_noise: float | None, quiet: bool) -> None:
+    """The gate: the only reason for exit code 1."""
     if max_noise is not None and found.noise_rate_ > max_noise:
-        console.print(f"[red]Failed[/red]: {found.noise_rate_:.1%} is more than the {max_noise:.1%} allowed.")
+        click.echo(f"Failed: {found.noise_rate_:.1%} is more than the {max_noise:.1%} allowed.", err=True)
         sys.exit(1)
 
 
 def _read(
-    table: Path | None, label: str | None, id_: str | None, features: str | None
-) -> "tuple[LabeledTable, str, Any]":
-    """The data, a title for the report, and a mask of the labels flipped on purpose if this is the demonstration."""
-    from robustlda.datasets import readers
+    table: str | None, columns: Columns, layout: Layout, images: tuple[int, int] | None, console: "Console"
+) -> "tuple[RawTable | None, LabeledTable, Array | None, Array | None]":
+    """The table as given and as understood; pixels, if it holds images; and which labels were flipped on purpose."""
+    if table is None:
+        if columns.named or images:
+            raise click.UsageError("--label, --id, --features and --images refer to a TABLE, but none was given.")
+        from robustlda.datasets.demonstration import demonstration
 
-    if table is not None:
-        chosen = [name.strip() for name in features.split(",")] if features else None
-        return readers.read(table, label, id_, chosen), f"Label audit of {table.name}", None
-    if label or id_ or features:
-        raise click.UsageError("--label, --id and --features refer to a TABLE, but none was given.")
-    data, flipped = readers.demonstration()
-    return data, "Digits, a fifth of the labels flipped on purpose", flipped
-
-
-def _verified(path: Path, data: "LabeledTable") -> dict[int, Any]:
-    from robustlda.report import audit_files
-
-    return audit_files.as_labels(audit_files.read_verified(path, data.ids), data.y)
+        data, flipped = demonstration()
+        return None, data, data.X, flipped
+    with console.status(f"reading {table} …") as status:
+        raw = tables.read(table, layout)
+        status.update(f"preparing {raw.data.num_rows:,} rows …")
+        data = tables.understood(raw, columns)
+        return raw, data, None if images is None else tables.images(data, images), None
 
 
-def _write(found: "LabelAudit", out: Path, title: str, images: Any, notes: list[str]) -> None:
-    from robustlda.report import audit_files, audit_page
+def _audited(data: "LabeledTable", pixels: "Array | None", checked: Any, max_false_alarm: float) -> "LabelAudit":
+    from robustlda.audit.label_audit import LabelAudit
 
-    # Only the page can fail. It is written first, so that either all three files exist or none.
-    audit_page.write(found, out / "report.html", title=title, images=images, notes=notes)
-    audit_files.write_suspects(found, out / "suspects.csv")
-    audit_files.write_json(audit_files.summary(found, notes), out / "audit.json")
+    audit = LabelAudit(max_false_alarm=max_false_alarm)
+    if pixels is None:
+        return audit.fit(data, None, verified=checked)
+    checked = None if checked is None else tables.checked_rows(checked, data)
+    return audit.fit(pixels, data.y, data.ids, verified=checked)
+
+
+class _Results:
+    """The files of an audit: all of them, or none; what is there stays unless it may be replaced."""
+
+    def __init__(self, out: Path, table: str | None, fix: str | None, verified: Path | None, force: bool) -> None:
+        from robustlda.output import new_files, writable_directory
+
+        self.out, self.fix = out, fix
+        self.names = ["suspects.csv", "audit.json", "report.html"]
+        if fix is not None:
+            if table is None:
+                raise click.UsageError("--fix refers to a TABLE, but none was given.")
+            columnar = Path(table).suffix.lower() in (".parquet", ".pq")
+            self.names.append("corrected.parquet" if columnar else "corrected.csv")
+        new_files([out / name for name in self.names], force=force)
+        if verified is not None and verified.resolve() in [(out / name).resolve() for name in self.names]:
+            raise ValueError(f"{verified} would be replaced, and with it what was checked; choose another --out.")
+        mine = not out.exists() and out in (DEFAULT, DEMONSTRATION)
+        writable_directory(out)
+        if mine:  # data and what is said about them are not committed by accident
+            (out / ".gitignore").write_text("*\n", encoding="ascii")
+
+    def write(
+        self,
+        found: "LabelAudit",
+        title: str,
+        notes: list[str],
+        console: "Console",
+        *,
+        table: "LabeledTable | None" = None,
+        raw: "RawTable | None" = None,
+        checked: dict[int, Any] | None = None,
+        pictures: "Array | None" = None,
+    ) -> None:
+        from robustlda.output import replacing_together
+        from robustlda.report import audit_files, audit_page
+
+        with console.status("writing the report …"), replacing_together(self.out, self.names) as folder:
+            provenance = _provenance(found, table)
+            audit_page.write(
+                found, folder / "report.html", title=title, images=pictures, notes=_unless_shown(notes, table),
+                table=table if pictures is None else None,
+                provenance=provenance,
+            )  # fmt: skip
+            audit_files.write_suspects(found, folder / "suspects.csv", table if pictures is None else None)
+            audit_files.write_json(audit_files.summary(found, notes, table), folder / "audit.json")
+            if self.fix is not None and table is not None and raw is not None:
+                new = audit_files.corrected(found, table, raw.data, checked if self.fix == "reviewed" else None)
+                audit_files.write_table(new, folder / self.names[-1])
+
+
+def _unless_shown(notes: list[str], table: "LabeledTable | None") -> list[str]:
+    """Notes for a page that lists findings about columns and rows at their place."""
+    shown = set() if table is None else {finding.message for finding in table.findings}
+    return [note for note in notes if note not in shown]
+
+
+def _provenance(found: "LabelAudit", table: "LabeledTable | None") -> Any:
+    from robustlda.report.audit_page import Provenance
+
+    return Provenance(
+        command=shlex.join(["robustlda", *sys.argv[1:]]),
+        date=datetime.date.today().isoformat(),
+        settings={"max_false_alarm": found.max_false_alarm},
+        fingerprint="" if table is None else table.fingerprint,
+        file_name="" if table is None else table.name,
+    )
 
 
 def _print(
     found: "LabelAudit",
+    table: "LabeledTable | None",
     notes: list[str],
     flipped: Any,
-    out: Path,
+    results: _Results,
     format_: str,
     console: "Console",
-    *,
-    rows: bool = False,
+    quiet: bool,
 ) -> None:
     import json
 
+    from robustlda.output import printable
     from robustlda.report import audit_files
 
-    if format_ == "json":
-        click.echo(json.dumps(audit_files.summary(found, notes), indent=1))
+    if quiet:
         return
+    if format_ == "json":
+        click.echo(json.dumps(audit_files.summary(found, notes, table), indent=1))
+        return
+    if format_ == "github":
+        for line in audit_files.annotations(found, table):
+            click.echo(line)
     for line in audit_files.sentences(found, notes, flipped):
-        console.print(line)
-    files = "suspects.csv, audit.json and report.html"
-    if rows:
-        files = "suspects.csv, audit.json, report.html and, in the folder rows, what was found about every row"
-    console.print(f"Wrote {files} to {out}.")
+        console.print(printable(line))
+    console.print(printable(f"Wrote {_listed(results.names, found)} to {results.out}."))
+
+
+def _listed(names: list[str], found: "LabelAudit") -> str:
+    if found.n_samples_ > len(found.given_):
+        return f"{', '.join(names)} and, in the folder rows, what was found about every row"
+    return f"{', '.join(names[:-1])} and {names[-1]}"

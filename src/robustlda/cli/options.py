@@ -1,7 +1,10 @@
 """Options that several verbs share."""
 
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -9,6 +12,122 @@ data_dir = click.option(
     "--data-dir",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Folder with the paper's nine data sets; the environment variable ROBUSTLDA_DATA by default.",
+)
+
+force = click.option("--force", is_flag=True, help="Replace results that are there.")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a table is written, where that has to be said."""
+
+    sep: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of a table are what."""
+
+    label: str | None = None
+    id: str | None = None
+    features: tuple[str, ...] | None = None
+    keep: tuple[str, ...] = ()
+    exact_labels: bool = False
+
+    @property
+    def named(self) -> bool:
+        return bool(self.label or self.id or self.features or self.keep)
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Who reads a table in parts."""
+
+    workers: int | None = None
+    scheduler: str | None = None
+    memory_limit: str = "auto"
+    checkpoint: Path | None = None
+
+    @property
+    def asked(self) -> bool:
+        return self.workers is not None or self.scheduler is not None or self.checkpoint is not None
+
+
+def _names(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    """Column names, comma-separated."""
+    return None if value is None else tuple(name.strip() for name in value.split(",") if name.strip())
+
+
+def _gathered(name: str, kind: type, options: list[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    """A decorator that adds options to a command, which gets their values as one argument."""
+    fields = list(kind.__dataclass_fields__)  # type: ignore[attr-defined]
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        def gathered(*args: Any, **given: Any) -> Any:
+            together = kind(**{field: given.pop(field) for field in fields})
+            return command(*args, **given, **{name: together})
+
+        gathered.__name__, gathered.__doc__ = command.__name__, command.__doc__
+        gathered.__click_params__ = list(getattr(command, "__click_params__", []))  # type: ignore[attr-defined]
+        for option in reversed(options):
+            gathered = option(gathered)
+        return gathered
+
+    return decorate
+
+
+layout = _gathered(
+    "layout",
+    Layout,
+    [
+        click.option("--sep", help="Separator of a text file, such as ';'; detected by default."),
+        click.option("--decimal", type=click.Choice([".", ","]), help="Decimal separator; detected by default."),
+        click.option("--encoding", help="Encoding of a text file, such as cp1252; detected by default."),
+        click.option("--sheet", help="Sheet of a workbook; the first one by default."),
+    ],
+)
+
+columns = _gathered(
+    "columns",
+    Columns,
+    [
+        click.option("--label", help="Column that holds the labels."),
+        click.option("--id", "id", help="Column that identifies the rows in the results; row numbers by default."),
+        click.option("--features", callback=_names, help="Comma-separated columns to use; all others by default."),
+        click.option(
+            "--keep",
+            callback=lambda ctx, param, value: _names(ctx, param, value) or (),
+            help="Comma-separated columns to use although they look like identifiers, or give the label away.",
+        ),
+        click.option(
+            "--exact-labels", is_flag=True, help="Labels that differ in case or spaces are different classes."
+        ),
+    ],
+)
+
+workers = _gathered(
+    "by",
+    Workers,
+    [
+        click.option(
+            "--workers", type=click.IntRange(1), help="Read TABLE in parts, with this many processes (needs Dask)."
+        ),
+        click.option(
+            "--scheduler", help="Read TABLE in parts, on a Dask cluster: the address of its scheduler, tcp://…"
+        ),
+        click.option(
+            "--memory-limit", default="auto", show_default=True, help="Memory of each of the --workers, such as 1GB."
+        ),
+        click.option(
+            "--checkpoint",
+            type=click.Path(path_type=Path, file_okay=False),
+            help="Folder that keeps what passes over TABLE have found: the same command goes on where it was "
+            "interrupted.",
+        ),
+    ],
 )
 
 

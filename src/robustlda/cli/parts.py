@@ -1,53 +1,82 @@
 """Tables that are read in parts: by this process, by workers that it starts, or by a cluster."""
 
 import importlib
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from robustlda import __version__
+from robustlda.cli.options import Columns, Workers
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from robustlda.audit.label_audit import LabelAudit
+    from robustlda.data.parted_input import PartedInput
+    from robustlda.estimators.robust import RobustLDA
+    from robustlda.tables.preparation import TablePreparation
+
+LARGE = 1 << 23
+"""Numbers in a Parquet file from which on it is read in parts: as many as take 64 MB."""
+
+SUMS = {"fit": 115, "audit": 140}
+"""Sums over all rows that are usual, to tell how much time is left."""
 
 _NEEDS_DASK = "--workers and --scheduler need Dask: pip install 'robustlda[dask]'."
+_PARQUET = (".parquet", ".pq")
 
 
-def is_in_parts(table: Path | None, asked: bool) -> bool:
-    """Whether a table is read in parts: a folder, a pattern of names, or one for which that was asked for."""
+def is_in_parts(table: str | None, asked: bool) -> bool:
+    """Whether a table is read in parts: a folder, a pattern of names, a large file, or where that was asked for."""
     if table is None:
         if asked:
             raise click.UsageError("--workers, --scheduler and --checkpoint refer to a TABLE, but none was given.")
         return False
-    return asked or table.is_dir() or (any(sign in table.name for sign in "*?[") and not table.exists())
+    path = Path(table)
+    if asked and not path.is_dir() and path.suffix.lower() not in _PARQUET:
+        raise click.UsageError(f"Only Parquet files are read in parts, and {table} is none.")
+    if asked or path.is_dir() or (any(sign in path.name for sign in "*?[") and not path.exists()):
+        return True
+    return path.suffix.lower() in _PARQUET and path.is_file() and _is_large(path)
+
+
+def _is_large(path: Path) -> bool:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        metadata = pq.read_metadata(path)
+    except (pa.ArrowException, OSError):
+        return False  # whoever reads it says why
+    return metadata.num_rows * metadata.num_columns > LARGE
 
 
 @contextmanager
-def cluster(workers: int | None, scheduler: str | None, memory_limit: str) -> Iterator[None]:
+def cluster(by: Workers) -> Iterator[None]:
     """The workers that passes over the rows run on; without any, this process does it all."""
-    if workers is None and scheduler is None:
+    if by.workers is None and by.scheduler is None:
         yield
         return
-    if workers is not None and scheduler is not None:
+    if by.workers is not None and by.scheduler is not None:
         raise click.UsageError("--workers starts workers here, --scheduler uses those of a cluster: give one of them.")
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError:
         raise click.UsageError(_NEEDS_DASK) from None
-    if scheduler is not None:
-        with distributed.Client(scheduler, timeout="10s"):
+    if by.scheduler is not None:
+        with distributed.Client(by.scheduler, timeout="10s"):
             yield
         return
     # Processes of one thread each: a statistic keeps a core busy, and is the same whoever computes it.
     settings = {
-        "n_workers": workers,
+        "n_workers": by.workers,
         "threads_per_worker": 1,
-        "memory_limit": memory_limit,
+        "memory_limit": by.memory_limit,
         "dashboard_address": "127.0.0.1:0",
     }
     with distributed.LocalCluster(**settings) as local, distributed.Client(local):
@@ -55,58 +84,168 @@ def cluster(workers: int | None, scheduler: str | None, memory_limit: str) -> It
 
 
 def audit(
-    table: Path,
-    label: str | None,
-    id_: str | None,
-    features: list[str] | None,
+    table: str,
+    columns: Columns,
     max_false_alarm: float,
     verified: Path | None,
     checkpoint: Path | None,
     console: "Console",
 ) -> tuple["LabelAudit", list[str]]:
     """The audit of a table in parts, and what has to be said about the table."""
-    import time
-
     from robustlda.audit.label_audit import LabelAudit
-    from robustlda.data import ParquetTable, parted_input
-    from robustlda.data.journal import Journal
 
-    if label is None:
-        raise ValueError("Which column holds the labels? Name it with --label.")
-    rows = ParquetTable(table, label, features=features, id=id_)
-    started = time.monotonic()
-    with console.status(f"auditing {sum(rows.sizes):,} labels in {len(rows.sizes)} parts …") as status:
-
-        def tell(number: int) -> None:
-            status.update(f"pass {number + 1} over {sum(rows.sizes):,} rows, {time.monotonic() - started:.0f} s …")
-
-        journal = Journal(checkpoint, tell)
-        journal.begin((__version__, rows.identity(), None if verified is None else verified.read_bytes()))
-        data = parted_input.read(rows, journal=journal)
+    with _watched(console, "audit") as watch:
+        data, preparation, notes = _read(table, columns, verified, checkpoint, watch)
         checked = None if verified is None else _verified(verified, data)
-        found = LabelAudit(max_false_alarm=max_false_alarm).fit(data, None, verified=checked)
-    notes = [f"Left out, as they hold no numbers: {', '.join(rows.left_out)}."] if rows.left_out else []
+        names = preparation.get_feature_names_out()
+        found = LabelAudit(max_false_alarm=max_false_alarm).fit(data, None, verified=checked, features=names)
     return found, notes
 
 
-def _verified(path: Path, data: Any) -> dict[int, Any]:
+def fit(
+    table: str, columns: Columns, verified: Path | None, checkpoint: Path | None, console: "Console"
+) -> tuple["TablePreparation", "RobustLDA", list[str]]:
+    """A model of a table in parts, what features are made with, and what has to be said about the table."""
+    from robustlda.estimators.robust import RobustLDA
+
+    with _watched(console, "fit") as watch:
+        data, preparation, notes = _read(table, columns, verified, checkpoint, watch)
+        checked = None if verified is None else _verified(verified, data)
+        model = RobustLDA().fit(data, None, verified=checked)
+    return preparation, model, notes
+
+
+@contextmanager
+def _watched(console: "Console", what: str) -> Iterator[Callable[[int, float | None], None]]:
+    """What passes are told to: a line with their number, J, and the time that is left."""
+    started = time.monotonic()
+    with console.status(f"{what}: looking at the table …") as status:
+
+        def tell(number: int, objective: float | None) -> None:
+            status.update(_progress(what, number + 1, objective, time.monotonic() - started))
+
+        yield tell
+
+
+def _progress(what: str, done: int, objective: float | None, seconds: float) -> str:
+    left = seconds * max(SUMS[what] - done, 1) / done
+    J = "" if objective is None else f", J = {objective:.6g}"
+    return f"{what}: pass {done}{J}, {_time(seconds)} so far, about {_time(left)} left …"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def _read(
+    table: str,
+    columns: Columns,
+    verified: Path | None,
+    checkpoint: Path | None,
+    watch: Callable[[int, float | None], None],
+) -> "tuple[PartedInput, TablePreparation, list[str]]":
+    """Rows as features, what makes features of them, and what has to be said about columns and labels."""
+    from robustlda.data import ParquetTable, parted_input
+    from robustlda.data.journal import Journal
+    from robustlda.data.parquet import parquet_files
+    from robustlda.tables.parts import fitted_to_some
+    from robustlda.tables.preparation import TablePreparation
+
+    if columns.label is None:
+        raise ValueError("Specify the column that holds the labels: --label COLUMN.")
+    preparation = TablePreparation(columns=columns.features, keep=columns.keep)
+    fitted_to_some(parquet_files(table), columns.label, columns.id, preparation)
+    rows = ParquetTable(table, columns.label, id=columns.id, preparation=preparation)
+    journal = Journal(checkpoint, watch)
+    journal.begin((__version__, rows.identity(), columns, None if verified is None else verified.read_bytes()))
+    # Features are known by their places, as those that the preparation makes of other tables are.
+    data = replace(parted_input.read(rows, journal=journal), names=None)
+    data, more = _one_spelling(data, columns)
+    return data, preparation, [*(finding.message for finding in preparation.findings_), *more]
+
+
+def _one_spelling(data: "PartedInput", columns: Columns) -> "tuple[PartedInput, list[str]]":
+    """The rows with labels that differ only in case or spaces taken as one."""
+    from functools import partial
+
+    import numpy as np
+
+    from robustlda.tables.understanding import one_spelling
+
+    assert columns.label is not None
+    assert data.labels is not None
+    counts = data.labels.parts.fold(_counted, _added, data.labels)
+    if None in counts:
+        raise ValueError(
+            f"{counts[None]:,} rows have no label in column {columns.label!r}: of a table that is read in parts, leave "
+            "them out first."
+        )
+    if columns.exact_labels or not all(isinstance(label, str) for label in counts):
+        return data, []
+    distinct = np.array(sorted(counts))
+    spelled, findings = one_spelling(distinct, np.array([counts[str(label)] for label in distinct]), columns.label)
+    if not findings:
+        return data, []
+    labels = data.labels.apply(partial(_respelled, distinct, spelled))
+    return replace(data, labels=labels), [finding.message for finding in findings]
+
+
+def _counted(labels: Any) -> dict[Any, int]:
+    """How often there is each label in a part; missing ones, and empty ones, under None."""
+    from collections import Counter
+
+    from robustlda.data.parted_input import MAX_LABELS
+
+    counts = Counter(
+        None if v is None or v != v or (isinstance(v, str) and not v.strip()) else v for v in labels.tolist()
+    )
+    if len(counts) > MAX_LABELS:
+        raise ValueError(f"There are more than {MAX_LABELS:,} different labels; class labels are needed.")
+    return dict(counts)
+
+
+def _added(left: dict[Any, int], right: dict[Any, int]) -> dict[Any, int]:
+    return {label: left.get(label, 0) + right.get(label, 0) for label in {**left, **right}}
+
+
+def _respelled(distinct: Any, spelled: Any, labels: Any) -> Any:
+    import numpy as np
+
+    return spelled[np.searchsorted(distinct, labels.astype(distinct.dtype))]
+
+
+def _verified(path: Path, data: "PartedInput") -> dict[int, Any]:
+    """What was checked, by the number of the row."""
+    import numpy as np
+
+    from robustlda.data.columns import positions
     from robustlda.report import audit_files
 
-    if data.ids is not None:
-        raise ValueError("--verified knows rows in parts by their numbers; leave out --id.")
+    assert data.labels is not None
     n = data.store.shape[0]
-    found = audit_files.read_verified_numbers(path, n)
-    labels = data.labels.parts.fold(_distinct, _union, data.labels)
-    return audit_files.as_labels(found, labels)
+    labels = np.array(list(data.labels.parts.fold(_counted, _added, data.labels)))
+    if data.ids is None:
+        return audit_files.as_labels(audit_files.read_verified_numbers(path, n), labels)
+    texts = audit_files.verified_texts(path)
+    rows = data.ids.parts.fold(
+        lambda ids, places: _places_of(set(texts), ids, places), _joined, data.ids, positions(data.ids)
+    )
+    unknown = [name for name in texts if name not in rows]
+    if unknown:
+        raise ValueError(f"{path.name} names the row {unknown[0]!r}, which the table does not have.")
+    return audit_files.as_labels({rows[name]: label for name, label in texts.items()}, labels)
 
 
-def _distinct(labels: Any) -> Any:
-    import numpy as np
+def _places_of(names: set[str], ids: Any, places: Any) -> dict[str, int]:
+    from robustlda.report.audit_files import spreadsheet_safe
 
-    return np.unique(labels)
+    found = {}
+    for name, place in zip(ids.tolist(), places.tolist(), strict=True):
+        text = spreadsheet_safe(str(name))
+        if text in names:
+            found[text] = int(place)
+    return found
 
 
-def _union(left: Any, right: Any) -> Any:
-    import numpy as np
-
-    return np.unique(np.concatenate([left, right]))
+def _joined(left: dict[str, int], right: dict[str, int]) -> dict[str, int]:
+    return {**left, **right}

@@ -57,7 +57,7 @@ def write(records: Iterable[Any], path: Path, kind: type) -> None:
 
 def append(record: Any, path: Path) -> None:
     """Append one row, creating the file if necessary: finished work survives whatever happens next."""
-    if not path.exists():
+    if not path.exists() or path.stat().st_size == 0:  # nothing, or the rest of a header that was cut off
         write([], path, type(record))
     with path.open("a", newline="", encoding="utf-8") as file:
         csv.DictWriter(file, _columns(type(record))).writerow(_line(record))

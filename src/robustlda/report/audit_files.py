@@ -1,25 +1,39 @@
 """An audit as files, and as a summary in a few sentences."""
 
 import csv
+import io
 import json
+import zipfile
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import csv as arrow_csv
 
+from robustlda.audit import explanations
 from robustlda.audit.label_audit import LabelAudit
 from robustlda.linalg import Array
 from robustlda.output import replacing
+from robustlda.report.row_values import row_values
+from robustlda.tables.columns import plain
+from robustlda.tables.labeled import LabeledTable
+from robustlda.tables.reading import read_table
 
 _COLUMNS = ["rank", "id", "given", "suggested", "probability_wrong", "farness", "farness_any", "finding"]
-
-
 _SHORT_LIST = 20
 
 
 def spreadsheet_safe(text: str) -> str:
     """A cell that no spreadsheet interprets as a formula."""
-    return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") and not _is_number(text) else text
+    start = text.lstrip(_SKIPPED)[:1]
+    formula = text[:1] in ("\t", "\r", "\n") or start in ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+    return "'" + text if formula and not _is_number(text) else text
+
+
+_SKIPPED = " \t\r\n\ufeff\u200b"  # what a spreadsheet may skip before a formula
 
 
 def _is_number(text: str) -> bool:
@@ -30,23 +44,73 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def write_suspects(audit: LabelAudit, path: Path) -> None:
-    """All findings and all labels worth a check, at least a short list, most suspicious first."""
-    order = np.argsort(audit.rank_)
+def write_suspects(audit: LabelAudit, path: Path, table: LabeledTable | None = None) -> None:
+    """All findings and all labels worth a check, at least a short list, most suspicious first.
+
+    With the table they come from, also the row as a spreadsheet numbers it, what speaks against the label, and the
+    row's own columns.
+    """
+    order = np.argsort(audit.rank_, kind="stable")
+    listed = (audit.finding_[order] != "") | (np.arange(len(order)) < max(audit.n_worth_checking_, _SHORT_LIST))
+    listed &= audit.rank_[order] <= len(order)  # of rows in parts, others are only drawn
+    rows = order[listed]
+    more = _own_columns(table, rows) if table is not None else []
+    taken = {*_COLUMNS, "row", "reason"}
     with replacing(path) as target, target.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(_COLUMNS)
-        listed = (audit.finding_[order] != "") | (np.arange(len(order)) < max(audit.n_worth_checking_, _SHORT_LIST))
-        listed &= audit.rank_[order] <= len(order)  # of rows in parts, others are only drawn
-        for i in order[listed]:
+        extra = [] if table is None else ["row", "reason"]
+        names = [f"{name} (table)" if name in taken else name for name, _ in more]
+        writer.writerow([*_COLUMNS, *extra, *(spreadsheet_safe(name) for name in names)])
+        reasons = [] if table is None else _reasons(audit, rows, table)
+        for k, i in enumerate(rows):
             texts = [spreadsheet_safe(str(v)) for v in (audit.ids_[i], audit.given_[i], audit.suggested_[i])]
             numbers = (audit.probability_wrong_[i], audit.farness_[i], audit.farness_any_[i])
-            writer.writerow([audit.rank_[i], *texts, *(f"{x:.4f}" for x in numbers), audit.finding_[i]])
+            line = [audit.rank_[i], *texts, *(_digits(x) for x in numbers), audit.finding_[i]]
+            if table is not None:
+                line += [int(table.places[i]) + table.first_row, spreadsheet_safe(reasons[k])]
+            writer.writerow([*line, *(spreadsheet_safe(values[k]) for _, values in more)])
 
 
-def summary(audit: LabelAudit, notes: list[str]) -> dict[str, Any]:
+def _digits(x: float) -> str:
+    return "" if np.isnan(x) else f"{x:.4f}"
+
+
+def _own_columns(table: LabeledTable, rows: Array) -> list[tuple[str, list[str]]]:
+    """Texts of the table's own columns in some rows."""
+    some = table.raw.take(pa.array(rows))
+    return [
+        (name, ["" if v is None else str(v) for v in some[name].to_pylist()])
+        for name in some.column_names
+        if name != table.label
+    ]
+
+
+def _reasons(audit: LabelAudit, rows: Array, table: LabeledTable) -> list[str]:
+    """What speaks against each label, in words: values of the row, and what is typical of both classes."""
+    source = row_values(audit, table)
+    found = None if source is None else explanations.explain(audit, rows, n_features=3, groups=source.groups)
+    if found is None or source is None:
+        return ["" for _ in rows]
+    typical = cache(source.typical)
+    values: dict[int, list[str]] = {}
+    lines = []
+    for k, (columns, against) in enumerate(zip(found.features.tolist(), found.against.tolist(), strict=True)):
+        own = int(np.searchsorted(audit.classes_, audit.given_[rows[k]]))
+        words = []
+        for j in (j for j in columns if j >= 0):
+            if j not in values:
+                values[j] = source.texts(j, rows)
+            words.append(
+                f"{source.names[j]} {values[j][k]} (typical of {audit.classes_[own]}: {typical(j, own)}, of "
+                f"{audit.classes_[against]}: {typical(j, against)})"
+            )
+        lines.append("; ".join(words))
+    return lines
+
+
+def summary(audit: LabelAudit, notes: list[str], table: LabeledTable | None = None) -> dict[str, Any]:
     """The numbers of an audit, for programs."""
-    return {
+    found = {
         "samples": audit.n_samples_,
         "classes": [str(c) for c in audit.classes_],
         "noise_rate": round(audit.noise_rate_, 6),
@@ -60,6 +124,122 @@ def summary(audit: LabelAudit, notes: list[str]) -> dict[str, Any]:
         "transition": np.round(audit.transition_, 6).tolist(),
         "notes": notes,
     }
+    if table is not None:
+        found["fingerprint"] = table.fingerprint
+        found["columns"] = [
+            {"name": use.name, "kind": use.kind, "features": list(use.features), "note": use.note}
+            for use in table.columns
+        ]
+        found["findings"] = [
+            {"kind": f.kind, "message": f.message, "columns": list(f.columns), "rows": _lines(f.rows, table)}
+            for f in table.findings
+        ]
+    return found
+
+
+def _lines(rows: tuple[int, ...], table: LabeledTable) -> list[int]:
+    """Rows as a spreadsheet numbers them; the first thousand."""
+    return [int(table.places[i]) + table.first_row for i in rows[:1000]]
+
+
+def corrected(
+    audit: LabelAudit, table: LabeledTable, whole: pa.Table, checked: dict[int, Any] | None = None
+) -> pa.Table:
+    """The whole table with labels replaced and a column that says which: what is flagged, or what was `checked`."""
+    labels, changes = whole[table.label].to_pylist(), [""] * whole.num_rows
+    if checked is None:
+        flagged = np.flatnonzero(audit.finding_ == "mislabelled")
+        new = {int(table.places[i]): audit.suggested_[i].item() for i in flagged}
+    else:
+        new = checked
+    for i, place in enumerate(table.places.tolist()):
+        given = table.y[i].item()
+        if place in new and new[place] != given:
+            how = f"probably wrong ({audit.probability_wrong_[i]:.0%})" if checked is None else "checked"
+            labels[place], changes[place] = new[place], f"was {given}, {how}"
+    at = whole.column_names.index(table.label)
+    kind = plain(whole[table.label]).type
+    changed = whole.set_column(at, table.label, pa.array(labels, kind))
+    name = "label_change" if "label_change" not in whole.column_names else "label_change (robustlda)"
+    return changed.add_column(at + 1, name, pa.array(changes))
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """A table as Parquet or CSV, by the ending of the file."""
+    with replacing(path) as target:
+        if path.suffix == ".parquet":
+            pq.write_table(table, target)
+        else:
+            with target.open("wb") as file:
+                arrow_csv.write_csv(_flat(table), file)
+
+
+class TableWriter:
+    """A CSV or Parquet file, by its ending, that is written piece by piece and is there when all of it is."""
+
+    def __init__(self, path: Path) -> None:
+        if path.suffix.lower() not in (".csv", ".parquet"):
+            raise ValueError(f"{path}: results are written as .csv or .parquet.")
+        self._path = path
+        self._writer: Any = None
+        self._replacing = replacing(path)
+
+    def __enter__(self) -> Self:
+        self._target = self._replacing.__enter__()
+        return self
+
+    def write(self, table: pa.Table) -> None:
+        if self._writer is None:
+            kind = pq.ParquetWriter if self._path.suffix.lower() == ".parquet" else arrow_csv.CSVWriter
+            self._writer = kind(str(self._target), table.schema)
+        self._writer.write_table(table if self._path.suffix.lower() == ".parquet" else _safe(table))
+
+    def __exit__(self, *error: Any) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        self._replacing.__exit__(*error)
+
+
+def _safe(table: pa.Table) -> pa.Table:
+    """The table with texts that no spreadsheet interprets as formulas."""
+    for k, field in enumerate(table.schema):
+        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
+            cells = [None if v is None else spreadsheet_safe(v) for v in table[field.name].to_pylist()]
+            table = table.set_column(k, field, pa.array(cells, field.type))
+    return table
+
+
+def _flat(table: pa.Table) -> pa.Table:
+    """The table with columns that CSV has no form for as texts."""
+    for k, name in enumerate(table.column_names):
+        column = plain(table[name])
+        if pa.types.is_nested(column.type):
+            column = pa.array([None if v is None else json.dumps(v, default=str) for v in column.to_pylist()])
+        table = table.set_column(k, name, column)
+    return table
+
+
+def annotations(audit: LabelAudit, table: LabeledTable | None, most: int = 50) -> list[str]:
+    """The flagged labels as workflow commands of GitHub, the most suspicious first."""
+    order = np.argsort(audit.rank_, kind="stable")
+    flagged = [int(i) for i in order if audit.finding_[i] == "mislabelled"][:most]
+    lines = []
+    for i in flagged:
+        words = (
+            f"{audit.ids_[i]}: the label {audit.given_[i]} is probably wrong ({audit.probability_wrong_[i]:.0%}); "
+            f"{audit.suggested_[i]} is more probable."
+        )
+        where = "" if table is None else f" file={_property(table.name)},line={int(table.places[i]) + table.first_row}"
+        lines.append(f"::warning{where}::{_message(words)}")
+    return lines
+
+
+def _message(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _message(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def write_json(data: dict[str, Any], path: Path) -> None:
@@ -74,8 +254,7 @@ def sentences(audit: LabelAudit, notes: list[str], flipped: Array | None) -> lis
         *notes,
         f"{audit.n_samples_:,} labels, {len(audit.classes_)} classes: about {audit.noise_rate_:.1%} are wrong "
         f"({low:.1%} to {high:.1%}). {audit.noise_reason_}",
-        f"{audit.n_mislabelled_:,} labels flagged, at most {audit.max_false_alarm:.0%} of them expected to be correct; "
-        f"{audit.n_outlying_:,} samples far from every class.",
+        _flagged(audit),
     ]
     lines.append(_what_to_check(audit))
     if flipped is not None:
@@ -88,6 +267,13 @@ def sentences(audit: LabelAudit, notes: list[str], flipped: Array | None) -> lis
     return lines
 
 
+def _flagged(audit: LabelAudit) -> str:
+    n, far = audit.n_mislabelled_, audit.n_outlying_
+    expected = f", at most {audit.max_false_alarm:.0%} of them expected to be correct" if n else ""
+    rows = "1 sample" if far == 1 else f"{far:,} samples"
+    return f"{n:,} {'label' if n == 1 else 'labels'} flagged{expected}; {rows} far from every class."
+
+
 def _what_to_check(audit: LabelAudit) -> str:
     """Where a person should look first."""
     n = audit.n_worth_checking_
@@ -95,12 +281,12 @@ def _what_to_check(audit: LabelAudit) -> str:
         return f"{n:,} labels are more probably wrong than right; suspects.csv begins with the worst."
     if n:
         return f"Check the first {n:,} of suspects.csv: about {audit.n_expected_wrong_:,.0f} of them are wrong."
-    return "No label is more probably wrong than right; suspects.csv begins with the ones to check if any."
+    return "No label is more probably wrong than right; the most doubtful rows come first in suspects.csv."
 
 
 def read_verified(path: Path, ids: Array) -> dict[int, str]:
     """Right labels by row, from a table with the columns id and verified, such as suspects.csv with a column added."""
-    found = _verified_texts(path)
+    found = verified_texts(path)
     rows = {spreadsheet_safe(str(name)): i for i, name in enumerate(ids)}
     unknown = [name for name in found if name not in rows]
     if unknown:
@@ -110,28 +296,46 @@ def read_verified(path: Path, ids: Array) -> dict[int, str]:
 
 def read_verified_numbers(path: Path, n: int) -> dict[int, str]:
     """The same where rows are known by their numbers, from 0 to n − 1."""
-    found = _verified_texts(path)
+    found = verified_texts(path)
     unknown = [name for name in found if not (name.isdecimal() and int(name) < n)]
     if unknown:
         raise ValueError(f"{path.name} names the row {unknown[0]!r}; rows have numbers from 0 to {n - 1}.")
     return {int(name): label for name, label in found.items()}
 
 
-def _verified_texts(path: Path) -> dict[str, str]:
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        lines = csv.DictReader(file)
-        missing = {"id", "verified"} - set(lines.fieldnames or ())
-        if missing:
-            raise ValueError(
-                f"{path.name} has no column {' and '.join(sorted(missing))}; give the ids of suspects.csv, and the "
-                "right labels in a column called verified, empty where nobody has looked."
-            )
-        return {line["id"]: line["verified"].strip() for line in lines if (line["verified"] or "").strip()}
+def verified_texts(path: Path) -> dict[str, str]:
+    lines = _texts(path)
+    missing = {"id", "verified"} - set(lines[0] if lines else ())
+    if missing:
+        raise ValueError(
+            f"{path.name} has no column {' and '.join(sorted(missing))}; give the ids of suspects.csv, and the "
+            "right labels in a column called verified, empty where nobody has looked."
+        )
+    at = [lines[0].index(name) for name in ("id", "verified")]
+    pairs = [(line[at[0]], line[at[1]].strip()) for line in lines[1:] if len(line) > max(at)]
+    return {name: label for name, label in pairs if label}
+
+
+def _texts(path: Path) -> list[list[str]]:
+    """The cells of a table as texts, however a spreadsheet has saved it: CSV of any separator, or a workbook."""
+    if zipfile.is_zipfile(path):
+        table = read_table(path).data
+        columns = [["" if v is None else str(v) for v in table[name].to_pylist()] for name in table.column_names]
+        return [table.column_names, *map(list, zip(*columns, strict=True))]
+    content = path.read_bytes()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("cp1252", "replace")
+    header = text.partition("\n")[0]
+    separator = max(",;\t", key=header.count)
+    return list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
 
 
 def as_labels(found: dict[int, str], y: Array) -> dict[int, Any]:
     """Texts of labels as the labels of y that read so."""
-    by_text = {spreadsheet_safe(str(label)): label for label in np.unique(y).tolist()}
+    # Texts come without the spaces around them.
+    by_text = {spreadsheet_safe(str(label)).strip(): label for label in np.unique(y).tolist()}
     unknown = [text for text in found.values() if text not in by_text]
     if unknown:
         raise ValueError(f"The verified label {unknown[0]!r} is none of the table's: {', '.join(list(by_text)[:10])}.")

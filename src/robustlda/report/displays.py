@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from robustlda.linalg import Array
-from robustlda.report.audit_page import COLORS, loadings
+from robustlda.report.texts import loadings
 
 if TYPE_CHECKING:
     from robustlda.audit.label_audit import LabelAudit
     from robustlda.estimators.robust import RobustLDA
     from robustlda.estimators.trace_ratio import TraceRatioLDA
+
+COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c564b", "#7f7f00", "#5e3c99", "#444444")
 
 MAX_NAMED_CLASSES = 12
 """With more classes than this, legends and axes do not name them individually."""

@@ -1,0 +1,89 @@
+"""Tables as the verbs get them: read, understood, and what was noticed told."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from robustlda.cli.options import Columns, Layout
+
+if TYPE_CHECKING:
+    from robustlda.linalg import Array
+    from robustlda.tables.labeled import LabeledTable, RawTable
+
+_ARRAYS_LABEL = "y"  # of files that hold arrays X and y
+
+
+def read(table: str, layout: Layout) -> "RawTable":
+    """The table, with notes on how it was read."""
+    from robustlda.tables.reading import read_table
+
+    return read_table(table, sep=layout.sep, decimal=layout.decimal, encoding=layout.encoding, sheet=layout.sheet)
+
+
+def understood(raw: "RawTable", columns: Columns) -> "LabeledTable":
+    """Features, labels and ids of its rows."""
+    from robustlda.tables.preparation import TablePreparation
+    from robustlda.tables.understanding import understand
+
+    preparation = TablePreparation(columns=columns.features, keep=columns.keep)
+    return understand(
+        raw, label_column(raw, columns), id=columns.id, preparation=preparation, exact_labels=columns.exact_labels
+    )
+
+
+def label_column(raw: "RawTable", columns: Columns) -> str:
+    """The column that holds the labels."""
+    if columns.label is not None:
+        return columns.label
+    if raw.name.lower().endswith(".npz"):
+        return _ARRAYS_LABEL
+    shown = ", ".join(raw.data.column_names[:12]) + (", …" if raw.data.num_columns > 12 else "")
+    raise ValueError(f"Specify the column that holds the labels: --label COLUMN. The columns are {shown}.")
+
+
+def sized(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    """Height and width, from a text such as 28x28."""
+    if value is None:
+        return None
+    height, _, width = value.lower().partition("x")
+    if not (height.isdecimal() and width.isdecimal() and int(height) and int(width)):
+        raise click.BadParameter(f"{value!r} is not a size such as 28x28.")
+    return int(height), int(width)
+
+
+def images(table: "LabeledTable", size: tuple[int, int]) -> "Array":
+    """The columns of numbers as gray levels between 0 and 1, as they are: pixels have one unit in common."""
+    import numpy as np
+
+    from robustlda.tables import columns as kinds
+
+    used = [use.name for use in table.columns if use.kind not in ("label", "id", "not asked for")]
+    if len(used) != size[0] * size[1]:
+        raise ValueError(
+            f"--images {size[0]}x{size[1]} needs {size[0] * size[1]} columns of pixels; the table has {len(used)}."
+        )
+    number = kinds.Reading("number")
+    X = np.nan_to_num(np.column_stack([kinds.numbers(table.raw[name], number) for name in used]))
+    if X.min() < 0:
+        raise ValueError(f"--images needs gray levels of at least 0; the smallest value is {X.min():g}.")
+    return X / max(X.max(), 1e-300)
+
+
+def told(table: "LabeledTable") -> list[str]:
+    """Everything that was noticed, in sentences."""
+    return [*table.notes, *(finding.message for finding in table.findings)]
+
+
+def verified(path: Path, table: "LabeledTable") -> dict[int, Any]:
+    """What a person has checked: right labels by the position of the row in the table that was read."""
+    from robustlda.report import audit_files
+
+    found = audit_files.as_labels(audit_files.read_verified(path, table.ids), table.y)
+    return {int(table.places[i]): label for i, label in found.items()}
+
+
+def checked_rows(verified: dict[int, Any], table: "LabeledTable") -> dict[int, Any]:
+    """The same by the position among the rows that have a label."""
+    rows = {int(place): i for i, place in enumerate(table.places)}
+    return {rows[place]: label for place, label in verified.items()}

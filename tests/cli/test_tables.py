@@ -1,0 +1,515 @@
+"""`robustlda audit`, `fit` and `predict` of tables as people have them."""
+
+import csv
+import gzip
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from command import call, inside
+from pyarrow import feather
+from sklearn.datasets import load_iris, load_wine
+
+from benchmarks.tables import TABLES, write_csv
+from robustlda import LabelAudit
+from robustlda.report import audit_files
+from robustlda.tables.reading import read_table
+from robustlda.tables.understanding import understand
+
+
+def messy(path, n=120, seed=0):
+    """A table with everything in it: categories, missing numbers, text, dates, missing labels, hostile names."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    frame = {
+        "name": [f"=cmd|' /C calc'!A{i}" for i in range(n)],
+        "a": [None if i % 17 == 0 else float(v) for i, v in enumerate(rng.normal(size=n) + 3 * y)],
+        "b": (rng.normal(size=n) - 3 * (y == 1)).tolist(),
+        "color": [("red", "green", "blue")[k] if rng.random() < 0.8 else "red" for k in y],
+        "label": [None if i == 5 else ("<script>alert(1)</script>", "‮hello", "plain")[k] for i, k in enumerate(y)],
+    }
+    arrow = pa.table(frame)
+    if path.suffix == ".parquet":
+        pq.write_table(arrow, path)
+    elif path.suffix == ".feather":
+        feather.write_feather(arrow, path)
+    else:
+        pd.DataFrame(frame).to_csv(path, index=False, sep="," if path.suffix == ".csv" else "\t")
+    return path
+
+
+def rows(folder, name="suspects.csv"):
+    with (folder / name).open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def findings(folder):
+    return json.loads((folder / "audit.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "feather"])
+def test_tables_are_read_alike_whatever_the_file(tmp_path, ending):
+    found = understand(read_table(messy(tmp_path / f"t.{ending}")), "label", id="name")
+    assert found.X.shape == (119, 5)
+    assert found.names == ["a", "b", "color=blue", "color=green", "color=red"]
+    assert np.isfinite(found.X).all()
+    assert "1 rows have no label" in " ".join(found.notes)
+
+
+def test_cells_are_no_formulas():
+    for text in ("=1+1", "@x", "\n=1", "\ufeff=1", "＝1", " =1", "\tx", "-a"):
+        assert audit_files.spreadsheet_safe(text) == "'" + text
+    for text in ("-3.5", "plain", "1e5", "+4", "a=b"):
+        assert audit_files.spreadsheet_safe(text) == text
+
+
+def test_command_writes_three_files_and_a_summary(tmp_path):
+    source = messy(tmp_path / "t.csv")
+    result = call("audit", str(source), "--label", "label", "--id", "name", "--out", str(tmp_path / "out"))
+    assert result.returncode == 0, result.stderr
+    assert "119 labels, 3 classes" in result.stdout
+    assert "\u202e" not in result.stdout
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["audit.json", "report.html", "suspects.csv"]
+    found = findings(tmp_path / "out")
+    assert found["samples"] == 119
+    assert [c["kind"] for c in found["columns"]] == ["id", "number", "number", "category", "label"]
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "<script>alert" not in page
+    suspects = rows(tmp_path / "out")
+    assert all(row["id"].startswith("'=") for row in suspects)
+    assert {"row", "reason", "a", "b", "color"} <= set(suspects[0])
+
+
+def test_nothing_is_replaced_without_force(tmp_path):
+    source, out = messy(tmp_path / "t.csv"), tmp_path / "out"
+    out.mkdir()
+    (out / "suspects.csv").write_text("id,verified\n7,plain\n")
+    words = ["audit", str(source), "--label", "label", "--out", str(out)]
+    result = inside(*words)
+    assert result.returncode == 2
+    assert "suspects.csv exists; replace it with --force" in result.stderr
+    result = inside(*words, "--force", "--verified", str(out / "suspects.csv"))
+    assert result.returncode == 2
+    assert "would be replaced, and with it what was checked" in result.stderr
+    assert sorted(p.name for p in out.iterdir()) == ["suspects.csv"]
+    assert (out / "suspects.csv").read_text() == "id,verified\n7,plain\n"
+    assert inside(*words, "--force").returncode == 0
+    assert len(rows(out)) >= 20
+
+
+def test_without_a_table_digits_are_audited(tmp_path):
+    result = call("audit", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "Of 359 labels flipped on purpose, 35" in " ".join(result.stdout.split())
+    assert (tmp_path / "audit-demo" / "report.html").stat().st_size < 3e6
+    assert (tmp_path / "audit-demo" / ".gitignore").read_text() == "*\n"
+
+
+def test_gate_fails_with_exit_code_1_and_json_is_all_there_is_on_stdout(tmp_path):
+    result = call("audit", "--max-noise", "0.05", "--format", "json", "--out", str(tmp_path))
+    assert result.returncode == 1
+    assert 0.15 < json.loads(result.stdout)["noise_rate"] < 0.25
+    assert "Failed: 20" in result.stderr
+
+
+def bad_tables(folder):
+    n = 40
+    good = pd.DataFrame(
+        {"a": np.linspace(0, 1, n), "b": np.random.default_rng(0).normal(size=n), "y": np.arange(n) % 2}
+    )
+    good.to_csv(folder / "good.csv", index=False)
+    good.assign(y=1).to_csv(folder / "one.csv", index=False)
+    good.assign(a=np.nan, b=np.nan).to_csv(folder / "missing.csv", index=False)
+    (folder / "empty.csv").write_text("")
+    good.to_parquet(folder / "t.parquet")
+    (folder / "cut.parquet").write_bytes((folder / "t.parquet").read_bytes()[:200])
+    big = pd.DataFrame({"a": np.linspace(0, 1, 2000), "y": np.arange(2000)})
+    big.to_csv(folder / "many.csv", index=False)
+    (folder / "cut.npz").write_bytes(b"PK not really")
+    nested = pa.table({"a": good["a"], "b": good["b"], "y": [[v] for v in good["y"]]})
+    pq.write_table(nested, folder / "list.parquet")
+
+
+@pytest.mark.parametrize(
+    ("file", "label", "message"),
+    [
+        ("good.csv", "z", "There is no column 'z'; the columns are a, b, y"),
+        ("good.csv", None, "Specify the column that holds the labels: --label COLUMN. The columns are a, b, y"),
+        ("one.csv", "y", "holds only one class, 1"),
+        ("missing.csv", "y", "No column contains usable features"),
+        ("empty.csv", "y", "empty"),
+        ("cut.parquet", "y", "cut.parquet"),
+        ("cut.npz", None, "cut.npz"),
+        ("many.csv", "y", "holds 2,000 different values"),
+        ("none.csv", "y", "There is no file"),
+        ("list.parquet", "y", "is of type list"),
+    ],
+)
+def test_bad_tables_get_one_sentence_and_leave_nothing_behind(tmp_path, file, label, message):
+    bad_tables(tmp_path)
+    out = tmp_path / "out"
+    result = inside("audit", str(tmp_path / file), "--out", str(out), *(["--label", label] if label else []))
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert message in result.stderr
+    assert "should not have happened" not in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not out.exists() or not list(out.iterdir())
+
+
+def test_a_folder_that_cannot_be_written_is_found_out_before_the_work(tmp_path):
+    result = inside("audit", "--out", "/proc/none")
+    assert result.returncode == 2
+    assert "Nothing can be written to /proc/none" in result.stderr
+
+
+def test_rows_keep_the_numbers_they_have_in_the_file(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = rng.normal(size=(90, 3)) + 6 * rng.normal(size=(3, 3))[y]
+    words = np.array(["a", "b", "c"])[y].astype(object)
+    words[5], words[60] = None, "b"
+    frame = pd.DataFrame({"row": np.arange(100, 190), "x": X[:, 0], "y": X[:, 1], "z": X[:, 2], "kind": words})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert inside("audit", str(tmp_path / "t.csv"), "--label", "kind", "--out", str(tmp_path / "out")).returncode == 0
+    first = rows(tmp_path / "out")[0]
+    assert (first["id"], first["row"]) == ("60", "62"), "the header is row 1 of a spreadsheet"
+    assert first["row (table)"] == "160"
+    assert first["suggested"] == "a"
+    assert "typical of b" in first["reason"]
+    audit = LabelAudit().fit(frame, "kind")
+    assert audit.ids_[audit.rank_ == 1] == [60]
+    assert 60 in audit.to_review(80)
+    assert 5 not in audit.to_review(89)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--label", "kind"], "refer to a TABLE, but none was given"),
+        (["t.csv", "--label", "name"], "holds a different value in every row"),
+        (["t.csv", "--label", "name", "--fix", "reviewed"], "name the file with --verified"),
+        (["t.csv", "--label", "x", "--images", "28"], "is not a size such as 28x28"),
+        (["t.csv", "--label", "name", "--workers", "2"], "Only Parquet files are read in parts"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(words, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"name": [f"n{i}" for i in range(30)], "x": np.arange(30.0)}).to_csv(tmp_path / "t.csv", index=False)
+    result = inside("audit", *words, "--out", "out")
+    assert result.returncode == 2
+    assert message in " ".join(result.stderr.split())
+    assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
+
+
+# What was seen on ordinary files
+
+
+def wines(**columns):
+    X, y = load_wine(return_X_y=True)
+    frame = pd.DataFrame({f"m{j}": X[:, j] for j in range(13)}).assign(**columns)
+    given = y.copy()
+    given[::17] = (given[::17] + 1) % 3
+    return frame.assign(kind=np.array(["Barolo", "Grignolino", "Barbera"])[given]), given != y
+
+
+def audited(path, out, *words):
+    result = inside("audit", str(path), "--label", "kind", "--out", str(out), *words)
+    assert result.returncode == 0, result.stderr
+    return findings(out), " ".join(result.stdout.split())
+
+
+def flagged(folder):
+    return {int(row["id"]) for row in rows(folder) if row["finding"] == "mislabelled"}
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("t.CSV", lambda f, p: f.to_csv(p, index=False)),
+        ("t.csv.gz", lambda f, p: p.write_bytes(gzip.compress(f.to_csv(index=False).encode()))),
+        ("semicolons.csv", lambda f, p: f.to_csv(p, index=False, sep=";", decimal=",")),
+        ("t.xlsx", lambda f, p: f.to_excel(p, index=False)),
+        ("t.jsonl", lambda f, p: f.to_json(p, orient="records", lines=True)),
+        ("latin.csv", lambda f, p: p.write_bytes(f.assign(ort="Köln Straße").to_csv(index=False).encode("latin-1"))),
+    ],
+)
+def test_ordinary_files_are_read(tmp_path, name, write):
+    frame, wrong = wines()
+    frame.to_csv(tmp_path / "plain.csv", index=False)
+    audited(tmp_path / "plain.csv", tmp_path / "plain")
+    write(frame, tmp_path / name)
+    audited(tmp_path / name, tmp_path / "out")
+    assert flagged(tmp_path / "out") == flagged(tmp_path / "plain")
+    assert len(flagged(tmp_path / "out") & set(np.flatnonzero(wrong).tolist())) >= 8
+
+
+def test_standard_input(tmp_path):
+    import subprocess
+    import sys
+
+    frame, _ = wines()
+    result = subprocess.run(
+        [sys.executable, "-m", "robustlda", "audit", "-", "--label", "kind", "--out", str(tmp_path), "--quiet"],
+        input=frame.to_csv(index=False).encode(),
+        capture_output=True,
+        timeout=120,
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == b""
+    assert len(flagged(tmp_path)) >= 8
+
+
+def test_columns_that_could_be_square_images_are_measurements(tmp_path):
+    table, label, true, _ = TABLES["sensors"](np.random.default_rng([0, 3]))
+    write_csv(table, tmp_path / "t.csv", "sensors")
+    result = inside("audit", str(tmp_path / "t.csv"), "--label", label, "--out", str(tmp_path / "out"))
+    assert result.returncode == 0, result.stderr  # also: names such as "s00 [/min]" are no markup
+    wrong = set(np.flatnonzero(np.array(table[label].to_pylist()) != true).tolist())
+    assert len(flagged(tmp_path / "out") & wrong) > 0.9 * len(wrong)
+
+
+def test_images_are_images_when_told(tmp_path):
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(n_class=4, return_X_y=True)
+    table = pa.table({**{f"p{j}": X[:, j] for j in range(64)}, "kind": [f"d{k}" for k in y]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    audited(tmp_path / "t.parquet", tmp_path / "out", "--images", "8x8")
+    assert "data:image/png" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    result = inside("audit", str(tmp_path / "t.parquet"), "--label", "kind", "--images", "9x9", "--out", str(tmp_path))
+    assert result.returncode == 2
+    assert "--images 9x9 needs 81 columns of pixels; the table has 64" in result.stderr
+
+
+def test_duplicate_names_markup_and_escapes_are_just_names(tmp_path):
+    frame, _ = wines()
+    text = frame.to_csv(index=False).replace("m0,m1,m2", "rate [/min],rate [/min],[red]\x1b[31m", 1)
+    (tmp_path / "t.csv").write_text(text)
+    found, said = audited(tmp_path / "t.csv", tmp_path / "out")
+    names = [c["name"] for c in found["columns"]]
+    assert names[0] == "rate [/min]"
+    assert len(set(names)) == len(names)
+    assert "\x1b" not in said
+
+
+def test_a_copy_of_the_label_is_not_learned_from(tmp_path):
+    frame, _ = wines()
+    frame["code"] = frame["kind"].map({"Barolo": 3, "Grignolino": 1, "Barbera": 2})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    found, said = audited(tmp_path / "t.csv", tmp_path / "out")
+    assert "Column 'code': It gives the label away" in said
+    assert found["noise_rate"] > 0.03
+    kept, _ = audited(tmp_path / "t.csv", tmp_path / "kept", "--keep", "code")
+    assert kept["noise_rate"] < 0.01, "which is what was left out for"
+
+
+def test_identifiers_are_not_numbers_and_spellings_are_one_class(tmp_path):
+    frame, _ = wines()
+    rng = np.random.default_rng(0)
+    frame["customer id"] = rng.permutation(10**6)[: len(frame)]
+    frame["zip"] = [f"0{v}" for v in rng.integers(1000, 9999, len(frame))]
+    frame["m3"] = [f"{v:,.1f} g" if i % 20 else "?" for i, v in enumerate(1000 * frame["m3"])]
+    frame["kind"] = [v.upper() if i % 9 == 0 else v + " " if i % 7 == 0 else v for i, v in enumerate(frame["kind"])]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    found, _ = audited(tmp_path / "t.csv", tmp_path / "out")
+    kinds = {c["name"]: c["kind"] for c in found["columns"]}
+    assert (kinds["customer id"], kinds["zip"], kinds["m3"]) == ("id", "code", "number")
+    assert len(found["classes"]) == 3
+    exact, _ = audited(tmp_path / "t.csv", tmp_path / "exact", "--exact-labels")
+    assert len(exact["classes"]) > 3
+
+
+# Files to go on with
+
+
+def test_a_corrected_table(tmp_path):
+    frame, _ = wines()
+    frame.loc[3, "kind"] = None
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    audited(tmp_path / "t.csv", tmp_path / "out", "--fix", "flagged")
+    corrected = pd.read_csv(tmp_path / "out" / "corrected.csv")
+    assert list(corrected.columns) == [*frame.columns, "label_change"]
+    assert len(corrected) == len(frame)
+    changed = corrected["label_change"].notna().to_numpy()
+    assert set(np.flatnonzero(changed).tolist()) == flagged(tmp_path / "out")
+    assert corrected["label_change"][changed].str.match(r"was \w+, probably wrong \(\d+%\)").all()
+    right = load_wine().target
+    names = np.array(["Barolo", "Grignolino", "Barbera"])
+    assert (corrected["kind"][changed] == names[right[changed]]).mean() > 0.9
+    same = corrected.drop(columns=["label_change", "kind"])
+    pd.testing.assert_frame_equal(same, frame.drop(columns="kind"), check_dtype=False)
+
+    (tmp_path / "reviewed.csv").write_text("id,verified\n0,Barolo\n1,Grignolino\n")
+    words = ("--fix", "reviewed", "--verified", str(tmp_path / "reviewed.csv"))
+    audited(tmp_path / "t.csv", tmp_path / "reviewed", *words)
+    checked = pd.read_csv(tmp_path / "reviewed" / "corrected.csv")
+    assert checked["label_change"].dropna().to_dict() == {0: "was Grignolino, checked", 1: "was Barolo, checked"}
+
+    whole = pa.table({"a": np.arange(60.0) % 7, "b": np.random.default_rng(0).normal(size=60), "kind": [1, 2] * 30})
+    pq.write_table(whole, tmp_path / "t.parquet")
+    audited(tmp_path / "t.parquet", tmp_path / "columnar", "--fix", "flagged")
+    assert pq.read_schema(tmp_path / "columnar" / "corrected.parquet").field("kind").type == pa.int64()
+
+
+def test_reviewed_rows_come_back_through_the_command(tmp_path):
+    frame, _ = wines()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    out = tmp_path / "out"
+    audited(tmp_path / "t.csv", out)
+    suspects = rows(out)
+    assert len(suspects) >= 20
+    review = tmp_path / "review.csv"
+    checked = [f"{s['id']},{s['given']}" for s in suspects[:15]]
+    review.write_text("\n".join(["id,verified", *checked, f"{suspects[16]['id']},"]) + "\n")
+    again = ["audit", str(tmp_path / "t.csv"), "--label", "kind", "--out", str(out), "--force"]
+    result = inside(*again, "--verified", str(review), "--format", "json")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["verified"] == 15
+    for content in (
+        f"id;verified\n{suspects[0]['id']};Barolo\n".encode("cp1252"),
+        f"\ufeffid\tverified\tnote\n{suspects[0]['id']}\tBarolo\tä\n".encode(),
+    ):
+        review.write_bytes(content)
+        result = inside(*again, "--verified", str(review), "--format", "json")
+        assert json.loads(result.stdout)["verified"] == 1
+    pd.DataFrame({"id": [int(suspects[0]["id"])], "verified": ["Barolo"]}).to_excel(tmp_path / "r.xlsx", index=False)
+    result = inside(*again, "--verified", str(tmp_path / "r.xlsx"), "--format", "json")
+    assert json.loads(result.stdout)["verified"] == 1
+    for text, words in (
+        ("row,label\n1,c0\n", "has no column id and verified"),
+        ("id,verified\n3,nothing\n", "none of the table's"),
+        ("id,verified\n9999,Barolo\n", "which the table does not have"),
+    ):
+        review.write_text(text)
+        result = inside(*again, "--verified", str(review))
+        assert result.returncode == 2
+        assert words in result.stderr
+
+
+def test_annotations_for_github(tmp_path):
+    frame, _ = wines()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    result = inside("audit", str(tmp_path / "t.csv"), "--label", "kind", "--out", str(tmp_path), "--format", "github")
+    lines = result.stdout.splitlines()
+    assert len(lines) == len(flagged(tmp_path))
+    assert all(
+        re.match(r"::warning file=t\.csv,line=\d+::\d+: the label \w+ is probably wrong \(\d+%25\)", x) for x in lines
+    )
+
+
+@pytest.mark.parametrize("name", ["penguins", "credit", "plants"])
+def test_command_line_and_python_agree_to_the_last_digit(tmp_path, name):
+    table, label, true, _ = TABLES[name](np.random.default_rng([5, 0]))
+    write_csv(table, tmp_path / "t.csv", name)
+    result = inside("audit", str(tmp_path / "t.csv"), "--label", label, "--out", str(tmp_path / "out"))
+    assert result.returncode == 0, result.stderr
+    audit = LabelAudit().fit(read_table(tmp_path / "t.csv").data.to_pandas(), label)
+    found = findings(tmp_path / "out")
+    assert found["noise_rate"] == round(audit.noise_rate_, 6)
+    suspects = rows(tmp_path / "out")
+    for row in suspects:
+        i = int(row["id"])
+        assert row["probability_wrong"] == f"{audit.probability_wrong_[i]:.4f}"
+        assert (row["finding"], row["rank"]) == (audit.finding_[i], str(audit.rank_[i]))
+    assert isinstance(audit.to_frame(), pd.DataFrame)
+    wrong, flags = audit.given_ != true, audit.finding_ == "mislabelled"
+    assert (flags & wrong).sum() > 0.5 * wrong.sum()
+    assert (flags & ~wrong).sum() <= 0.12 * flags.sum()
+
+
+def test_a_frame_of_words_and_labels_apart():
+    table, label, *_ = TABLES["penguins"](np.random.default_rng([0, 0]))
+    frame = table.to_pandas()
+    apart, together = LabelAudit().fit(frame.drop(columns=label), frame[label]), LabelAudit().fit(frame, label)
+    assert apart.noise_rate_ == together.noise_rate_
+    assert (apart.finding_ == together.finding_).all()
+    named = LabelAudit().fit(frame.drop(columns=label), frame[label], ids=[f"bird {i}" for i in range(len(frame))])
+    assert named.ids_[7] == "bird 7"
+    assert isinstance(apart.to_frame(), pd.DataFrame)
+    with pytest.raises(ValueError, match="X has 344 rows, but y has 3 labels"):
+        LabelAudit().fit(frame.drop(columns=label), frame[label][:3])
+
+
+def test_one_odd_label_does_not_hide_the_others(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = rng.normal(size=(200, 3)) + 4 * y[:, None]
+    words = np.array(["left", "right"])[y].astype(object)
+    words[:12] = np.array(["right", "left"])[y[:12]]
+    words[100] = "rihgt"
+    audit = LabelAudit().fit(pd.DataFrame(X, columns=["a", "b", "c"]).assign(side=words), "side")
+    assert (audit.finding_ == "mislabelled").sum() == 12
+    assert "'rihgt' (1)" in audit.table_.findings[0].message
+
+
+# Models
+
+
+def test_a_model_is_fitted_kept_and_asked(tmp_path):
+    table, label, true, _ = TABLES["penguins"](np.random.default_rng([3, 0]))
+    write_csv(table, tmp_path / "t.csv", "penguins")
+    model, out = tmp_path / "model.skops", tmp_path / "new.csv"
+    result = inside("fit", str(tmp_path / "t.csv"), "--label", label, "-o", str(model))
+    assert result.returncode == 0, result.stderr
+    assert "3 classes" in result.stdout
+    new = table.to_pandas()
+    new.loc[0, "Island"] = "Elsewhere"
+    new.drop(columns=label).to_csv(tmp_path / "new_rows.csv", index=False)
+    result = inside("predict", str(model), str(tmp_path / "new_rows.csv"), "-o", str(out), "--probabilities")
+    assert result.returncode == 0, result.stderr
+    said = " ".join(result.stdout.split())
+    assert "Column 'Island' has values that the model has not seen, and ignores: 'Elsewhere'" in said
+    found = pd.read_csv(out)
+    assert list(found.columns[:3]) == ["id", "predicted", "probability"]
+    assert (found["predicted"] == true).mean() > 0.97
+    assert np.allclose(found.iloc[:, 3:].sum(axis=1), 1)
+    assert inside("predict", str(model), str(tmp_path / "t.csv"), "-o", str(out)).returncode == 2, "it exists"
+    result = inside("predict", str(model), str(tmp_path / "t.csv"), "-o", str(tmp_path / "p.parquet"))
+    assert re.search(r"9\d\.\d% of the labels in 'species' agree", result.stdout), "however they are spelled"
+    few = table.to_pandas()[["Island", "Sex"]]
+    few.to_csv(tmp_path / "few.csv", index=False)
+    result = inside("predict", str(model), str(tmp_path / "few.csv"), "-o", str(tmp_path / "few_out.csv"))
+    assert result.returncode == 2
+    assert "The table lacks columns" in result.stderr
+    assert not (tmp_path / "few_out.csv").exists()
+
+
+def test_files_that_are_no_models_run_nothing(tmp_path):
+    import pickle
+
+    import skops.io as sio
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = load_iris(return_X_y=True)
+    pd.DataFrame(X).to_csv(tmp_path / "t.csv", index=False)
+
+    class Bomb:
+        def __reduce__(self):
+            return (print, ("the bomb went off",))
+
+    (tmp_path / "bomb").write_bytes(pickle.dumps(Bomb()))
+    sio.dump(LogisticRegression(max_iter=1000).fit(X, y), tmp_path / "other")
+    sio.dump({"format": 1, "pipeline": Foreign(), "label": "y"}, tmp_path / "foreign")
+    (tmp_path / "text").write_text("nothing")
+    for name, words in (
+        ("bomb", "is not a model"),
+        ("other", "is not a model"),
+        ("foreign", "Foreign, which no model of robustlda has"),
+        ("text", "is not a model"),
+        ("nowhere", "There is no model file"),
+    ):
+        result = inside("predict", str(tmp_path / name), str(tmp_path / "t.csv"), "-o", str(tmp_path / "out.csv"))
+        assert result.returncode == 2
+        assert words in result.stderr
+        assert "went off" not in result.stdout + result.stderr
+
+
+class Foreign:
+    """An object of a type that is not on the list."""
+
+    def __init__(self):
+        self.value = 1
