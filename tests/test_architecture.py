@@ -26,12 +26,14 @@ ALLOWED = {
     "solvers": SOLVING,
     "decision": DECIDING,
     "estimators": DECIDING | {"decision"},
-    "audit": DECIDING | {"decision", "estimators"},
-    "datasets": BASE,
+    "tables": BASE,
+    "audit": DECIDING | {"decision", "estimators", "tables"},
+    "datasets": BASE | {"tables"},
+    "persistence": BASE,
 }
 ALLOWED["report"] = ALLOWED["audit"] | {"audit"}
 ALLOWED["experiments"] = ALLOWED["report"] | {"report", "datasets"}
-ALLOWED["cli"] = ALLOWED["experiments"] | {"experiments"}
+ALLOWED["cli"] = ALLOWED["experiments"] | {"experiments", "persistence"}
 
 
 def imports(tree):

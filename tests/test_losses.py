@@ -51,6 +51,8 @@ def test_lp_with_p_one_is_l12_and_with_p_two_is_squared():
         (lambda: losses.Capped(cap=-1), "cap=-1 must be positive"),
         (lambda: losses.Welsch(scale=0), "scale=0 must be positive"),
         (lambda: losses.Cauchy(scale=0), "scale=0 must be positive"),
+        (lambda: losses.Welsch(1e160), "scale=1e\\+160 must be positive, from 1e-30 to 1e\\+30"),
+        (lambda: losses.Cauchy(1e-160), "scale=1e-160 must be positive, from 1e-30 to 1e\\+30"),
         (lambda: losses.resolve("huber"), "loss='huber' is not one of 'squared'"),
         (lambda: losses.resolve(3), "loss=3 must be a name or an object"),
     ],

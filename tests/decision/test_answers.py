@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import softmax
 from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
@@ -80,6 +81,21 @@ def test_features_and_answers_are_better_than_answers_alone():
         gain.append((together == y).mean() - (alone == y).mean())
         assert RobustLDA().fit(X, table).score(X_test, y_test) > 0.93
     assert np.mean(gain) > 0.05
+
+
+def test_people_who_see_the_same_are_no_independent_witnesses():
+    """Three answers about each sample by people who go by its looks, and confuse two of four classes."""
+    rng, n = np.random.default_rng(0), 800
+    true, centers = np.arange(n) % 4, 3 * np.eye(4, 6)
+    X = centers[true] + rng.normal(size=(n, 6))
+    p = softmax(-0.5 * ((X[:, None] - centers) ** 2).sum(axis=2), axis=1)
+    seen = np.where(rng.random(n) < 0.8, (p.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1), true)[:, None]
+    table = np.where((seen < 2) & (rng.random((n, 3)) < 0.25), 1 - seen, seen)
+    audit = LabelAudit().fit(X, table)
+    wrong = (table != true[:, None]).mean()
+    assert abs(audit.estimator_.noise_rate_ - wrong) < 0.03
+    assert abs(audit.noise_rate_ - (audit.given_ != true).mean()) < 0.04
+    assert audit.noise_interval_[0] <= (audit.given_ != true).mean() <= audit.noise_interval_[1]
 
 
 @pytest.mark.parametrize("form", ["float", "object", "frame", "masked", "nullable"])

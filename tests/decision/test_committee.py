@@ -197,6 +197,22 @@ def test_priors_move_the_boundary():
     assert (RobustLDA(priors=[1.0, 0.0]).fit(X, y).predict(X) == 0).all()
 
 
+def test_a_rare_class_is_not_said_to_have_lost_half_of_its_labels():
+    """It overlaps with the other; a quarter of its labels are lost, and a few draws of noise must not double that."""
+    off = []
+    for gap in (1.6, 2.0):
+        for seed in range(8):
+            rng = np.random.default_rng(seed)
+            true = (np.arange(600) < 120).astype(int)
+            X = rng.normal(size=(600, 6))
+            X[:, 0] += gap * true
+            given = true.copy()
+            given[rng.permutation(120)[:30]] = 0
+            off.append(RobustLDA().fit(X, given).noise_rate_ - 0.05)
+    assert np.abs(off).mean() < 0.0215
+    assert np.max(off) < 0.01
+
+
 def test_many_samples_are_learned_from_some_of_them():
     X, X_test, y, y_test = table(load_digits)
     model = RobustLDA()

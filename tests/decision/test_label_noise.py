@@ -37,7 +37,7 @@ TRANSITIONS = {
     "clean": np.eye(4),
     "uniform": noise.uniform_transition(0.3, 4),
     "one way": np.array([[0.6, 0.4, 0, 0], [0, 1, 0, 0], [0, 0, 0.6, 0.4], [0, 0, 0, 1.0]]),
-    "several": np.array([[0.7, 0.1, 0.1, 0.1], [0, 0.8, 0, 0.2], [0.05, 0.05, 0.9, 0], [0.3, 0, 0, 0.7]]),
+    "several": np.array([[0.7, 0.15, 0.15, 0], [0, 0.8, 0, 0.2], [0, 0.1, 0.9, 0], [0.3, 0, 0, 0.7]]),
 }
 
 
@@ -87,6 +87,79 @@ def test_what_goes_both_ways_between_overlapping_classes_is_discounted():
     # Uniform errors go both ways between any two classes, and are kept.
     uniform = noise.uniform_transition(0.3, 4)
     assert_allclose(noise.discounted(uniform, 1 - np.eye(4)), uniform)
+
+
+CONFUSION = np.array([[0.8, 0.2, 0, 0], [0.3, 0.7, 0, 0], [0, 0, 0.9, 0.1], [0, 0, 0, 1.0]])
+
+
+def test_confusions_are_errors_that_go_both_ways_between_some_classes():
+    sizes, none = np.full(4, 1000.0), np.zeros((4, 4))
+    assert_allclose(noise.confused(CONFUSION, none, sizes), np.full(4, 0.5 / 0.6))
+    overlap = none.copy()
+    overlap[2, 3] = overlap[3, 2] = 1  # these look alike to the features
+    assert_allclose(noise.confused(CONFUSION, overlap, sizes), [0.5 / 0.6, 0.5 / 0.6, 0, 0])
+    assert not noise.confused(CONFUSION, overlap[::-1, ::-1], sizes).any()
+    for kind in TRANSITIONS.values():
+        assert not noise.confused(kind, none, sizes).any()
+    assert not noise.confused(np.eye(4) + (CONFUSION - np.eye(4)) / 10, none, sizes).any()  # it may be overlap
+    assert not noise.confused(CONFUSION[:2, :2], none[:2, :2], sizes[:2]).any()
+
+
+def test_errors_everywhere_are_no_confusions_by_chance():
+    """Uniform errors, counted in small classes, go more often between some classes than between others."""
+    rng = np.random.default_rng(0)
+    T, sizes = noise.uniform_transition(0.4, 5), np.full(5, 60.0)
+    counted = np.array([[rng.multinomial(60, row) / 60 for row in T] for _ in range(50)])
+    shares = np.array([noise.confused(each, np.zeros((5, 5)), sizes).max() for each in counted])
+    assert np.minimum(counted, counted.transpose(0, 2, 1))[:, 0, 1].max() > 2 * noise.CONFUSED
+    assert shares.mean() < 0.01
+
+
+@pytest.mark.parametrize("by_looks", [np.zeros(4), np.array([0.6, 0.6, 0, 0.3])])
+def test_features_are_told_from_beliefs_again(by_looks):
+    T, given = 0.99 * CONFUSION + 0.0025, np.arange(400) % 4
+    model, p = noise.LabelModel(T, by_looks), np.random.default_rng(0).dirichlet(np.full(4, 0.3), 400)
+    h, q = by_looks[given][:, None], (p * T[:, given].T).sum(axis=1, keepdims=True)
+    likelihood = (1 - h) * T[:, given].T + h * q
+    assert_allclose((p * likelihood).sum(axis=1, keepdims=True), q)  # labels are as probable for every h
+    R = model.with_looks(p * T[:, given].T / q, p, given)
+    assert_allclose(R, p * likelihood / q)
+    assert_allclose(model.said_by_features(R, given), p, atol=1e-12)
+
+
+def given_by_looks(share, *, clear=False, n=6000):
+    """Labels of which a share goes by what samples look like, with classes 0 and 1 confused."""
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.full(4, 0.02 if clear else 0.15), n)
+    true, alike = drawn(p, rng), drawn(p, rng)
+    return p[None], drawn(CONFUSION[np.where(rng.random(n) < share, alike, true)], rng), true
+
+
+def test_where_classes_are_confused_labels_of_unclear_samples_count_less():
+    P, given, true = given_by_looks(0.8)
+    wrong = given != true
+    trusting, found = noise.fit_label_noise(noise.floored(P), labels_of(given, 4))
+    assert_allclose(trusting.pool.weights, found.pool.weights)  # predictions know nothing of it
+    assert trusting.noise_rate < wrong.mean() - 0.06
+    assert abs(found.noise_rate - wrong.mean()) < 0.02
+    stated = 1 - found.beliefs[np.arange(len(given)), given]
+    for low in np.arange(0, 1, 0.1):
+        here = (stated >= low) & (stated < low + 0.1)
+        if here.sum() > 150:
+            assert abs(wrong[here].mean() - stated[here].mean()) < 0.08
+    counted = np.array([np.bincount(given[true == k], minlength=4) / (true == k).sum() for k in range(4)])
+    assert_allclose(found.transition, counted, atol=0.06)
+
+
+def test_confusions_that_have_nothing_to_do_with_looks_cost_what_features_leave_open():
+    """Labels cannot tell them from others, so too many are said to be wrong: few where features are clear."""
+    P, given, true = given_by_looks(0.0, clear=True)
+    wrong = (given != true).mean()
+    assert wrong < fitted(P, given).noise_rate < wrong + 0.04
+    P, given, true = given_by_looks(0.0)
+    trusting, found = noise.fit_label_noise(noise.floored(P), labels_of(given, 4))
+    assert abs(trusting.noise_rate - (given != true).mean()) < 0.02
+    assert found.bounds[0] - 0.02 <= (given != true).mean() <= found.noise_rate <= found.bounds[1]
 
 
 def test_errors_whose_direction_cannot_be_told_go_both_ways_alike():

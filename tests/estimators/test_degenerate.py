@@ -235,3 +235,28 @@ def test_bad_input_gets_one_sentence(case):
         if set(parameters) <= set(kind().get_params()):
             with pytest.raises(ValueError, match=message):
                 kind(**parameters).fit(X0, Y0, **arguments)
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e6])
+def test_columns_that_depend_on_others_add_nothing_wherever_zero_is(kind, offset):
+    X, y = blobs(n=60, c=3, gap=1.5)
+    mixed = X @ np.random.default_rng(1).normal(size=(5, 3))
+    near, far = np.hstack([X, mixed]), np.hstack([X, mixed + offset])
+    expected = kind().fit(near, y).predict_proba(near)
+    # Rounding of the shifted columns is a part of 1e-10 of them.
+    assert_allclose(kind().fit(far, y).predict_proba(far), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("decision", ["noise_aware", "centroid", None])
+def test_memory_of_robust_lda_knows_samples_times_classes(decision):
+    X, y = np.empty((300_000, 4)), np.arange(300_000) % 2500
+    assert RobustLDA(decision=decision).estimate_memory(X, y) > 8 * 300_000 * 2500
+
+
+def test_weights_that_are_not_whole_cost_nothing(kind):
+    if kind is DLE:
+        return
+    X, y = blobs(n=60, c=3, gap=1.5)
+    expected = kind().fit(X, y).predict_proba(X)
+    for weight in (1 / 60, 1e-300, 1e300):
+        assert_allclose(kind().fit(X, y, np.full(60, weight)).predict_proba(X), expected, atol=1e-6)
