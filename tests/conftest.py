@@ -7,11 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 # Two workers on two cores: BLAS threads on top of them only get in each other's way, unless they are what is tested.
 threadpool_limits(int(os.environ.get("ROBUSTLDA_TEST_THREADS", "1")))
+
+# The same examples every time: a run that is green stays green. `python -m tests.fuzz` looks for new ones.
+settings.register_profile("repeatable", derandomize=True)
+settings.load_profile("repeatable")
 
 DATA = Path(os.environ.get("ROBUSTLDA_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

@@ -212,6 +212,21 @@ def test_any_bytes_are_read_or_refused(content, tmp_path):
         assert len(set(table.data.column_names)) == table.data.num_columns > 0
 
 
+def test_damage_that_libraries_report_in_their_own_words(tmp_path):
+    """Text that is no text in an Arrow file, a name that is none and a version yet to come in zip archives."""
+    names, archive, version = arrow(TABLE), npz(X=np.eye(2), y=np.arange(2)), bytearray(xlsx(S=PLAIN_ROWS))
+    version[version.index(b"PK\1\2") + 6] = 145
+    damaged = {
+        "names.feather": names.replace(b"width", b"w\xf3dth"),
+        "values.feather": names.replace(b"catdogcat", b"cat\xf3ogcat"),
+        "archive.npz": archive[:30] + archive[30:].replace(b"X.npy", b"X\xefnpy", 1),
+        "version.xlsx": bytes(version),
+    }
+    for name, content in damaged.items():
+        (tmp_path / name).write_bytes(content)
+        assert name in refusal(tmp_path / name)
+
+
 @given(data=st.data())
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_damage_is_read_or_refused(data, tmp_path):

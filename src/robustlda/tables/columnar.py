@@ -17,6 +17,7 @@ from robustlda.tables.names import column_names
 from robustlda.tables.opening import OpenFile, check_archive, sha256
 
 _ENDINGS = (".parquet", ".pq")
+_DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError)
 
 
 def parquet_files(source: Path | str) -> list[Path] | None:
@@ -62,7 +63,10 @@ def read_parquets(files: list[Path], source: Path) -> RawTable:
         data = ds.dataset(names, schema, **how).to_table()
     except (pa.ArrowException, OSError, ValueError, TypeError):
         raise ValueError(f"The files of {name} have columns of different types; read them one by one.") from None
-    table = _checked(data, name)
+    try:
+        table = _checked(data, name)
+    except _DAMAGE:
+        raise _damaged(name, "Parquet") from None
     note = f"{len(files)} Parquet files were read one below the other." if len(files) > 1 else ""
     digest = hashlib.sha256("\n".join(digests).encode()).hexdigest()
     return replace(table, notes=(*filter(None, [note]), *table.notes), fingerprint=digest)
@@ -76,7 +80,7 @@ def _parquet_schema(path: Path, name: str) -> pa.Schema:
         with pq.ParquetFile(path) as file:
             groups = [file.metadata.row_group(k).total_byte_size for k in range(file.metadata.num_row_groups)]
             schema = file.schema_arrow
-    except (pa.ArrowException, OSError, ValueError):
+    except (*_DAMAGE, ValueError):
         raise _damaged(name, "Parquet") from None
     if sum(groups) > opening.MAX_BYTES:
         raise ValueError(f"{name} takes more than {opening.MAX_BYTES / 2**30:.3g} GB in memory; read it in parts.")
@@ -90,7 +94,7 @@ def _read_parquet(file: OpenFile) -> RawTable:
     try:
         with pq.ParquetFile(file.path) as source:  # unlike read_table, it takes names that occur twice
             return _checked(source.read(), file.name)
-    except (pa.ArrowException, OSError):
+    except _DAMAGE:
         raise _damaged(file.name, "Parquet") from None
 
 
@@ -107,7 +111,7 @@ def _read_arrow(file: OpenFile) -> RawTable:
             return _checked(feather.read_table(file.path, memory_map=False), file.name)
         with ipc.open_file(pa.OSFile(str(file.path))) as source:
             return _checked(source.read_all(), file.name)
-    except (pa.ArrowException, OSError):
+    except _DAMAGE:
         raise _damaged(file.name, "Arrow") from None
 
 
@@ -139,7 +143,11 @@ def _read_npz(file: OpenFile) -> RawTable:
 
 
 def _checked(data: pa.Table, name: str) -> RawTable:
-    """The table with unique names, if it has rows and columns."""
+    """The table with unique names, if it is sound and has rows and columns.
+
+    Arrow trusts what it reads: without the check, offsets of a damaged file point anywhere in memory.
+    """
+    data.validate(full=True)
     if data.num_columns == 0 or data.num_rows == 0:
         raise ValueError(f"{name} has {data.num_rows} rows and {data.num_columns} columns; there is nothing to read.")
     names, notes = column_names(data.column_names)

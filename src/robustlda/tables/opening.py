@@ -48,6 +48,8 @@ _EXPECTED = {
     "excel": ("xlsx", "xls", "ods", "xlsm", "xlsb"),
     "npz": ("npz",),
 }
+# What unpacking raises: damage, names that are no text, and versions of zip that are yet to come.
+_DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, UnicodeDecodeError, NotImplementedError)
 _FORMATS = "CSV, Parquet, Feather, JSON, Excel or npz"
 
 
@@ -177,7 +179,7 @@ def _members(file: OpenFile) -> list[str]:
     try:
         with zipfile.ZipFile(file.path) as archive:
             return [info.filename for info in archive.infolist() if not info.is_dir()]
-    except (zipfile.BadZipFile, OSError, ValueError):
+    except (*_DAMAGE, ValueError):
         raise _damaged(file, "zip") from None
 
 
@@ -185,7 +187,7 @@ def _unpack(file: OpenFile, packing: str, target: Path, spent: int) -> None:
     try:
         with _stream(file, packing) as stream:
             _copy(stream, target, file.name, spent)
-    except (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError):
+    except _DAMAGE:
         raise _damaged(file, packing) from None
     except RuntimeError:  # zipfile's way to ask for a password
         raise ValueError(f"{file.name} is protected by a password; unpack it first.") from None
@@ -230,7 +232,7 @@ def check_archive(file: OpenFile) -> None:
                                 f"{file.name} unpacks to more than {_size(MAX_BYTES)}, the limit here; "
                                 "save it as Parquet and read that."
                             )
-    except (EOFError, OSError, zlib.error, zipfile.BadZipFile, NotImplementedError):
+    except _DAMAGE:
         raise _damaged(file, "zip") from None
     except RuntimeError:
         raise ValueError(f"{file.name} is protected by a password; save it without one.") from None
