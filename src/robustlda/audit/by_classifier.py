@@ -18,7 +18,8 @@ from sklearn.utils import check_array, check_random_state
 from robustlda.audit import picture
 from robustlda.audit.evidence import Evidence, names_out
 from robustlda.decision import held_out
-from robustlda.decision.label_noise import LabelNoise, Labels
+from robustlda.decision.label_noise import LabelNoise
+from robustlda.decision.labels import Labels
 from robustlda.decision.rule import Checks
 from robustlda.linalg import Array
 

@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 
 from robustlda.audit import farness
 from robustlda.data.store import Block, Rows, is_read_in_blocks
-from robustlda.decision.label_noise import most_probable
+from robustlda.decision.labels import most_probable
 from robustlda.decision.rule import Distances, Measuring
 from robustlda.estimators import DiscriminantProjection
 from robustlda.estimators.robust import RobustLDA

@@ -23,16 +23,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from robustlda.decision.label_noise import (
-    STRENGTHS,
-    LabelModel,
-    LabelNoise,
-    Labels,
-    Pool,
-    centered_logs,
-    confused,
-    refit_pool,
-)
+from robustlda.decision.label_noise import STRENGTHS, LabelModel, LabelNoise, confused
+from robustlda.decision.labels import Labels
+from robustlda.decision.likelihood import Pool, centered_logs
+from robustlda.decision.pools import refit_pool
 from robustlda.linalg import Array
 
 _STEPS = 50  # of answers alone

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from robustlda.data.columns import Column, apply, class_totals, positions
-from robustlda.decision.label_noise import most_probable
+from robustlda.decision.labels import most_probable
 from robustlda.linalg import Array
 
 

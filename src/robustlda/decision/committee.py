@@ -37,14 +37,9 @@ from robustlda.data.store import row_slices
 from robustlda.decision import clouds, discriminant, ridge
 from robustlda.decision.clouds import Clouds, CloudSettings
 from robustlda.decision.held_out import as_sharp_as_labels_allow, explain, sharpened, sharpest
-from robustlda.decision.label_noise import (
-    LabelNoise,
-    Labels,
-    Pool,
-    best_likelihood,
-    centered_logs,
-    floored,
-)
+from robustlda.decision.label_noise import LabelNoise
+from robustlda.decision.labels import Labels
+from robustlda.decision.likelihood import Pool, best_likelihood, centered_logs, floored
 from robustlda.decision.matrix_free import MatrixFreeRegression
 from robustlda.decision.ridge import LeastSquares, Regression, ScoreRule, Similarities, Solution
 from robustlda.decision.rule import CenteredRows, Checks, Distances, FittedDecision, Training

@@ -26,7 +26,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robustlda.decision.label_noise import Labels, floored
+from robustlda.decision.labels import Labels
+from robustlda.decision.likelihood import floored
 from robustlda.decision.ridge import LeastSquares, Solution
 from robustlda.linalg import Array
 

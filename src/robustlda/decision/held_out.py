@@ -15,13 +15,12 @@ from scipy.special import softmax
 from robustlda.decision.answers import Answers, fit_answer_noise
 from robustlda.decision.label_noise import (
     LabelNoise,
-    Labels,
-    best_likelihood,
     fit_label_noise,
     fit_noise_of_kind,
-    floored,
     gain_beyond_calibration,
 )
+from robustlda.decision.labels import Labels
+from robustlda.decision.likelihood import best_likelihood, floored
 from robustlda.linalg import Array
 
 TIE = 1.0

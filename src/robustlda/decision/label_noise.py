@@ -9,7 +9,7 @@ of rule e, the true class is modeled by a *pool* of the rules, and the label giv
 The pool can sharpen what the rules say, and shift it from class to class, and T takes up what then disagrees. Noise and
 overlap differ in one way that can be seen: noise strikes as often deep inside of a class as at its border. There, and
 only there, a sharp pool with a T explains the labels better than a blunt one without. β, b and T are the maximum of the
-likelihood (1) with weak priors, together (`_fit_pools`), with one rate in T for all classes or with many, whichever
+likelihood (1) with weak priors, together (`pools`), with one rate in T for all classes or with many, whichever
 explains held-out labels better.
 
 **How much T may vary.** A label that only one sample has in its class explains itself if its own count enters its T.
@@ -34,24 +34,18 @@ ways between some classes if those are confused. h is the share of errors betwee
 for labels of classes that overlap: there it is the features that confuse them.
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit, logit, softmax
+from scipy.special import expit, logit
 
-from robustlda.linalg import Array, class_indicator
-
-PROB_FLOOR = 1e-4
-"""Share of every probability that is spread over all classes: no rule is ever certain."""
+from robustlda.decision.labels import Labels, normalized, possible_rate, uniform_transition
+from robustlda.decision.likelihood import Pool, centered_logs, floored, unequal
+from robustlda.decision.pools import fit_pools, refit_pool
+from robustlda.linalg import Array
 
 STRENGTHS = 0.5 * 4.0 ** np.arange(6)
 """Samples of a class that κ may be worth."""
-
-STARTS = (8.0, 3.0, 1.0)
-"""Sharpness of a pool to begin with. With one rate for all there may be two maxima: sharp with more wrong labels, and
-blunt with fewer. Which of them a start leads to may hang on the last digits, so there are several."""
 
 NEAR = 2.0
 """Difference of log-likelihoods that the given labels do not settle: the sharper of two maxima is taken.
@@ -61,12 +55,6 @@ So what could be either counts as noise, and is looked at.
 
 LITTLE = 1.0
 """Log-likelihood that errors depending on the class must gain to be spoken of, where there are more than two."""
-
-UNEQUAL = 0.3
-"""Size of the smaller of two classes, relative to the larger, below which one rate for both is not considered.
-
-It would take the same share of the large class to swamp the small one.
-"""
 
 EVIDENCE = 6.0
 """Log-likelihood that errors depending on the class must gain before predictions take them into account."""
@@ -91,35 +79,11 @@ EITHER_WAY = (0.4, 0.5)
 """Undecided share from which on nobody can say which of two classes loses labels to the other: in doubt, and at all."""
 
 _STEPS = 10
-_ROUGHLY, _SAME = 1e-7, 1e-2  # relative accuracy with which a maximum is looked for, and a difference that is none
-_MAX_RATE = 0.95  # of the flip rate at which a label says nothing; beyond, it would speak against itself
 _PRIOR_ROW = 1.0  # samples that the prior on a row of T is worth; a sixth of them wrong
-_PRIOR_OWN_ROW = 20.0  # the same, where classes have rates of their own: a small one could lose half of its labels
-_PRIOR_OFFSET = 0.5  # precision of b
-_PRIOR_WEIGHT = 0.02  # precision of log β
-_PRIOR_BLUNT = 200.0  # against a pool that is blunter than its rules, which are as sharp as labels let them be
-_FEW = 2.0  # samples of a class that one rate for all is worth, where it is counted again and again
 _TRACE = 0.01  # of what rules say that is left where they say nothing
 _HALVINGS = 60  # of the logarithm of a probability above 1e-300
 _SURE = 3e-3  # probability beyond which checks do not ask how sure it was
 _PRIOR_LINE = (2.0, 0.25, 0.5)  # standard deviations of what checks may do to log-odds
-
-
-@dataclass(frozen=True)
-class Pool:
-    """Log-probabilities of rules weighed into one; classes of `mixing` have slopes of their own."""
-
-    weights: Array
-    offset: Array
-    mixing: Array
-
-    def scores(self, logs: Array) -> Array:
-        """Scores of every class from centered logarithms (rules × rows × classes)."""
-        scores = np.tensordot(self.weights, logs, 1) + self.offset
-        return scores + logs.mean(axis=0) @ self.mixing if self.mixing.any() else scores
-
-    def probabilities(self, logs: Array) -> Array:
-        return softmax(self.scores(logs), axis=1)
 
 
 @dataclass(frozen=True)
@@ -141,13 +105,13 @@ class LabelModel:
         """
         T, h = np.maximum(self.transition[:, given].T, 1e-300), self.by_looks[given][:, None]
         if not self.by_looks.any():
-            return _normalized(R / T)[0]
+            return normalized(R / T)[0]
         low, high = np.full((len(R), 1), -300.0), np.zeros((len(R), 1))
         for _ in range(_HALVINGS):
             q = (low + high) / 2
             enough = (R / ((1 - h) * T * 10.0**-q + h)).sum(axis=1, keepdims=True) >= 1
             low, high = np.where(enough, low, q), np.where(enough, q, high)
-        return _normalized(R / ((1 - h) * T * 10.0**-high + h))[0]
+        return normalized(R / ((1 - h) * T * 10.0**-high + h))[0]
 
 
 @dataclass(frozen=True)
@@ -174,89 +138,6 @@ class LabelNoise:
     uniform: bool
     annotators: Array | None = None
     tells: bool = True
-
-
-def floored(p: Array) -> Array:
-    """Probabilities none of which is zero."""
-    return (1 - PROB_FLOOR) * p + PROB_FLOOR / p.shape[-1]
-
-
-def centered_logs(P: Array) -> Array:
-    """Logarithms of probabilities, about their mean over classes."""
-    logs = np.log(P)
-    return logs - logs.mean(axis=-1, keepdims=True)
-
-
-@dataclass(frozen=True)
-class Labels:
-    """Given labels, what each counts, what one copy of it counts, and the class a person has found (−1 if none has)."""
-
-    given: Array
-    weight: Array
-    one: Array
-    known: Array
-    n_classes: int
-
-    @property
-    def checked(self) -> Array:
-        return self.known >= 0
-
-    @property
-    def alone(self) -> Array:
-        """Which samples have a label that no other has."""
-        sizes = np.bincount(self.given, self.weight / np.maximum(self.one, 1e-300), self.n_classes)
-        return np.asarray(sizes[self.given] < 1.5)
-
-    def likelihood(self, T: Array) -> Array:
-        """Probability of the given label for every class that the true one may be (samples × classes)."""
-        return self.possible(T[:, self.given].T)
-
-    def possible(self, p: Array) -> Array:
-        """Zero for classes that a person has ruled out."""
-        if not self.checked.any():
-            return p
-        return np.where(self.checked[:, None] & (self.known[:, None] != np.arange(self.n_classes)), 0, p)
-
-    def posterior(self, p: Array) -> tuple[Array, Array]:
-        """Rows made to sum to one, without doubt where a person has looked, and what they summed to."""
-        R, total = _normalized(p)
-        R[self.checked] = np.eye(self.n_classes)[self.known[self.checked]]
-        return R, total
-
-    def counts(self, R: Array) -> Array:
-        """Expected number of samples by true class (rows) and given label (columns)."""
-        return (class_indicator(self.given, self.weight, self.n_classes) @ R).T
-
-    def transition(self, R: Array, *, uniform: bool) -> Array:
-        """Counted from beliefs: one rate for all, or a little drawn towards it."""
-        N = self.counts(R)
-        equal = uniform_transition(_possible_rate(1 - np.trace(N) / N.sum(), self.n_classes), self.n_classes)
-        return equal if uniform else (N + _FEW * equal) / (N.sum(axis=1, keepdims=True) + _FEW)
-
-    @property
-    def sizes(self) -> Array:
-        """What labels of each class count together."""
-        return np.bincount(self.given, self.weight, self.n_classes)
-
-    @property
-    def likelihood_without_features(self) -> float:
-        """Log-likelihood of the given labels if each were drawn from all others."""
-        others = np.maximum(self.sizes[self.given] - self.one, 0.5 * self.one)
-        return float(self.weight @ np.log(others / np.maximum(self.weight.sum() - self.one, 1e-300)))
-
-    def share(self, values: Array) -> float:
-        """Weighted mean over samples."""
-        return float(self.weight @ values / self.weight.sum())
-
-
-def most_probable(R: Array) -> Array:
-    """The most probable class of every sample, from beliefs; no class is left without one."""
-    chosen = R.argmax(axis=1)
-    for k in np.setdiff1d(np.arange(R.shape[1]), chosen):
-        several = np.bincount(chosen, minlength=R.shape[1])[chosen] > 1
-        if several.any():
-            chosen[np.where(several, R[:, k], -1).argmax()] = k
-    return np.asarray(chosen)
 
 
 def fit_label_noise(P: Array, labels: Labels) -> tuple[LabelNoise, LabelNoise]:
@@ -320,13 +201,7 @@ def _little(labels: Labels) -> float:
     """What errors depending on the class must gain to be spoken of."""
     if labels.n_classes > 2:
         return LITTLE
-    return -np.inf if _unequal(labels) else 0.0
-
-
-def _unequal(labels: Labels) -> bool:
-    """Whether one of two classes is so much smaller than the other that one rate for both would swamp it."""
-    sizes = np.bincount(labels.given, labels.weight, labels.n_classes)
-    return bool(sizes.min() < UNEQUAL * sizes.max())
+    return -np.inf if unequal(labels) else 0.0
 
 
 @dataclass(frozen=True)
@@ -344,9 +219,9 @@ class _Explanation:
 def _explained(logs: Array, labels: Labels, *, uniform: bool) -> _Explanation:
     """The explanation that makes held-out labels most likely, or of several that nearly do the sharpest."""
     found = []
-    for pool, R, path in _fit_pools(logs, labels, uniform=uniform):
-        likelihood, T, without_itself = _smoothed(pool.probabilities(logs), R, labels)
-        found.append(_Explanation(pool, path, T, without_itself, likelihood, uniform))
+    for each in fit_pools(logs, labels, uniform=uniform):
+        likelihood, T, without_itself = _smoothed(each.pool.probabilities(logs), each.beliefs, labels)
+        found.append(_Explanation(each.pool, each.path, T, without_itself, likelihood, uniform))
     most = max(each.likelihood for each in found)
     return max((each for each in found if each.likelihood >= most - NEAR), key=lambda each: each.pool.weights.sum())
 
@@ -361,7 +236,7 @@ def _judged(found: _Explanation, logs: Array, labels: Labels) -> "_Judgement":
     kept = either_way(kept, _between(undecided, *EITHER_WAY), labels.weight @ p)
     pool = refit_pool(logs, labels, labels.likelihood(kept), found.pool, overlap)
     p = pool.probabilities(logs)
-    R, _ = _normalized(p * kept[:, labels.given].T * found.without_itself)
+    R, _ = normalized(p * kept[:, labels.given].T * found.without_itself)
     least = discounted(T, _between(undecided, 0, UNDECIDED[0]), one_way=True)
     lowest = labels.share(p @ (1 - np.diag(least)))
     # Wrong wherever the features suggest another class, and where they leave it open in proportion.
@@ -436,121 +311,11 @@ def _taught_by_checks(p: Array, R: Array, labels: Labels) -> tuple[Array, float]
     now = expit(s @ line)
     R = R.copy()
     R[rows, labels.given] = 0
-    R = _normalized(R)[0] * now[:, None]
+    R = normalized(R)[0] * now[:, None]
     R[rows, labels.given] = 1 - now
     R, _ = labels.posterior(R)
     slope = np.array([labels.share(np.where(checked, 0, now * (1 - now)) * column) for column in s.T])
     return R, float(1.96 * np.sqrt(slope @ np.linalg.solve(hessian, slope)))
-
-
-def _fit_pools(logs: Array, labels: Labels, *, uniform: bool) -> list[tuple[Pool, Array, Array]]:
-    """Most probable pools and transitions, one for each maximum that is found; beliefs under them.
-
-    Beside them the logarithm of (1) with its priors, step by step.
-    """
-    e, c, weight = len(logs), labels.n_classes, labels.weight
-    off = ~np.eye(c, dtype=bool)
-    # Of two classes of like size, rates of their own are hardly more than one for both.
-    row = _PRIOR_ROW if uniform or (c == 2 and not _unequal(labels)) else _PRIOR_OWN_ROW
-    prior = np.where(off, row * 0.2 / (c - 1), row)
-    equal = np.full(e, -np.log(e))
-    best = [np.inf]
-
-    def unpacked(v: Array) -> tuple[Pool, Array]:
-        T = np.zeros((c, c))
-        T[off] = v[e + c :]  # one number, or one for each
-        return Pool(np.exp(v[:e]), v[e : e + c], np.zeros((c, c))), softmax(T, axis=1)
-
-    def beliefs(pool: Pool, T: Array) -> tuple[Array, Array, Array]:
-        p = pool.probabilities(logs)
-        return p, *labels.posterior(p * labels.likelihood(T))
-
-    def negative(v: Array) -> tuple[float, Array]:
-        pool, T = unpacked(v)
-        p, R, q = beliefs(pool, T)
-        d = weight[:, None] * (R - p)
-        N = labels.counts(R) + prior
-        penalty, by_weight, by_offset = _pool_terms(pool, logs, d)
-        by_transition = (N - N.sum(axis=1, keepdims=True) * T)[off]
-        if uniform:
-            by_transition = by_transition.sum(keepdims=True)
-        value = float(weight @ np.log(q) + np.vdot(prior, np.log(T)) - penalty)
-        blunt = max(1 - pool.weights.sum(), 0.0)
-        value -= _PRIOR_BLUNT * blunt**2 / 2
-        by_weight += _PRIOR_BLUNT * blunt * pool.weights
-        best[0] = min(best[0], -value)
-        return -value, -np.concatenate([by_weight, by_offset, by_transition])
-
-    cells = np.full(1 if uniform else c * (c - 1), np.log(0.1 / (c - 1) / 0.9))
-    # No wrong label is more frequent in a class than its own: else classes could change their names.
-    bounds = [(-8, 3)] * e + [(-10, 10)] * c + [(-14, 0)] * len(cells)
-    found: list[tuple[Pool, Array, Array]] = []
-    values: list[float] = []
-    for sharpness in STARTS if uniform else STARTS[-1:]:
-        best[0] = np.inf
-        path: list[float] = []
-        start = np.concatenate([equal + np.log(sharpness), np.zeros(c), cells])
-        keep = _recorder(path, best)
-        near = _minimum(negative, start, bounds, keep, accuracy=_ROUGHLY)
-        if any(abs(best[0] - value) <= _SAME for value in values):
-            continue  # to where another start has led
-        values.append(best[0])
-        pool, T = unpacked(_minimum(negative, near, bounds, keep))
-        found.append((pool, beliefs(pool, T)[1], np.array(path)))
-    return found
-
-
-def _recorder(path: list[float], best: list[float]) -> Callable[[Array], None]:
-    return lambda _: path.append(-best[0])
-
-
-def refit_pool(logs: Array, labels: Labels, likelihood: Array, pool: Pool, overlap: Array) -> Pool:
-    """The pool that suits the likelihood of what was given; classes that overlap get slopes of their own."""
-    e, c, weight = len(logs), labels.n_classes, labels.weight
-    freedom = overlap + np.diag(overlap.max(axis=1))
-    free = freedom > 0
-    precision = 1 / freedom[free]
-    mean = logs.mean(axis=0)
-    unit = np.sqrt((mean**2).mean()) or 1.0
-
-    def unpacked(v: Array) -> Pool:
-        mixing = np.zeros((c, c))
-        mixing[free] = v[e + c :] / unit
-        return Pool(np.exp(v[:e]), v[e : e + c], mixing)
-
-    def negative(v: Array) -> tuple[float, Array]:
-        pool, slopes = unpacked(v), v[e + c :]
-        p = pool.probabilities(logs)
-        R, q = labels.posterior(p * likelihood)
-        d = weight[:, None] * (R - p)
-        penalty, by_weight, by_offset = _pool_terms(pool, logs, d)
-        by_slope = (mean.T @ d)[free] / unit - precision * slopes
-        value = weight @ np.log(q) - precision @ slopes**2 / 2 - penalty
-        return -value, -np.concatenate([by_weight, by_offset, by_slope])
-
-    start = np.concatenate([np.log(pool.weights), pool.offset, np.zeros(len(precision))])
-    return unpacked(_minimum(negative, start, [(-8, 3)] * e + [(-10, 10)] * (len(start) - e)))
-
-
-def _pool_terms(pool: Pool, logs: Array, d: Array) -> tuple[float, Array, Array]:
-    """What the priors cost, and derivatives by log β and b; d are those of the log-likelihood by the scores."""
-    shift = np.log(pool.weights) + np.log(len(logs))
-    penalty = (_PRIOR_WEIGHT * shift @ shift + _PRIOR_OFFSET * pool.offset @ pool.offset) / 2
-    by_weight = np.einsum("enk,nk->e", logs, d) * pool.weights - _PRIOR_WEIGHT * shift
-    return float(penalty), by_weight, d.sum(axis=0) - _PRIOR_OFFSET * pool.offset
-
-
-def _minimum(
-    negative: Callable[[Array], tuple[float, Array]],
-    start: Array,
-    bounds: Sequence[tuple[float, float]],
-    callback: Callable[[Array], None] | None = None,
-    accuracy: float = 1e-15,
-) -> Array:
-    # So accurate that the last digits of the data, which depend on how they are stored, change no answer.
-    options: dict[str, float] = {"maxiter": 1000, "maxfun": 2000, "maxcor": 30, "ftol": accuracy, "gtol": 1e-8}
-    found = minimize(negative, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options, callback=callback)
-    return np.asarray(found.x)
 
 
 def _smoothed(p: Array, R: Array, labels: Labels) -> tuple[float, Array, Array]:
@@ -566,7 +331,7 @@ def _with_strength(p: Array, R: Array, labels: Labels, strength: float) -> tuple
     c, one = labels.n_classes, labels.one[:, None]
     for _ in range(_STEPS):
         N = labels.counts(R)
-        uniform = uniform_transition(_possible_rate(1 - np.trace(N) / N.sum(), c), c)
+        uniform = uniform_transition(possible_rate(1 - np.trace(N) / N.sum(), c), c)
         towards, sums = N + strength * uniform, N.sum(axis=1) + strength
         left_out = (towards[:, labels.given].T - one * R) / (sums - one * R)
         R, q = labels.posterior(p * labels.possible(left_out))
@@ -579,12 +344,6 @@ def _undecided(p: Array, weight: Array) -> Array:
     c, sizes = p.shape[1], weight @ p
     undecided = np.array([weight @ _between(np.minimum(p[:, [k]], p), 0.1, 0.3) for k in range(c)])
     return undecided / (sizes[:, None] + sizes + 1) * ~np.eye(c, dtype=bool)
-
-
-def _normalized(p: Array) -> tuple[Array, Array]:
-    """Rows made to sum to one, and what they summed to."""
-    total = np.maximum(p.sum(axis=1), 1e-300)
-    return p / total[:, None], total
 
 
 def _between(x: Array, low: float, high: float) -> Array:
@@ -635,33 +394,3 @@ def confused(T: Array, overlap: Array, sizes: Array) -> Array:
     clearly = _between(both_ways / np.maximum(chance, CONFUSED), 1, 2) * (1 - overlap)
     share = (sizes @ (off * clearly)).sum() / max((sizes @ off).sum(), 1e-300)
     return np.asarray(share * (1 - overlap.max(axis=1)))
-
-
-def best_likelihood(p: Array, weight: Array, c: int) -> float:
-    """Log-likelihood of given labels of probability p under the flip rate that suits them best."""
-    p = (1 - PROB_FLOOR) * p + PROB_FLOOR / c
-    # p + rate·slope is linear in the rate and its logarithm concave, so Newton's method needs bounds but no more.
-    slope = (1 - p) / (c - 1) - p
-    low, high, rate = 0.0, _MAX_RATE * (c - 1) / c, 0.2
-    for _ in range(40):
-        relative = slope / (p + rate * slope)
-        gradient, curvature = float(weight @ relative), float(weight @ relative**2)
-        low, high = (rate, high) if gradient > 0 else (low, rate)
-        step = rate + gradient / curvature if curvature > 0 else rate
-        # A step of no length is the end; halving the interval instead would lead away from it.
-        if abs(step - rate) <= 1e-12 or high - low <= 1e-12:
-            break
-        rate = step if low < step < high else (low + high) / 2
-    return float(weight @ np.log(p + rate * slope))
-
-
-def _possible_rate(rate: float, c: int) -> float:
-    """Not none, and not as many that a label would say nothing."""
-    return float(min(max(rate, 1e-4), _MAX_RATE * (c - 1) / c))
-
-
-def uniform_transition(rate: float, c: int) -> Array:
-    """Every label is kept with probability 1 − rate, and otherwise becomes any other."""
-    T = np.full((c, c), rate / (c - 1))
-    np.fill_diagonal(T, 1 - rate)
-    return T

@@ -25,7 +25,8 @@ from robustlda.data.parted_input import PartedInput, is_parted
 from robustlda.data.store import Rows
 from robustlda.decision import RULES, FittedDecision, Rule, Training
 from robustlda.decision.answers import Answers
-from robustlda.decision.label_noise import LabelNoise, most_probable
+from robustlda.decision.label_noise import LabelNoise
+from robustlda.decision.labels import most_probable
 from robustlda.decision.rule import CenteredRows, Checks, LinearRule
 from robustlda.estimators import _validation as validation
 from robustlda.linalg import Array, fix_signs

@@ -1,0 +1,120 @@
+"""Labels as they were given, what each of them counts, and what a person has found instead."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from robustlda.linalg import Array, class_indicator
+
+MAX_RATE = 0.95
+"""Of the flip rate at which a label says nothing; beyond, it would speak against itself."""
+
+_FEW = 2.0  # samples of a class that one rate for all is worth, where it is counted again and again
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Given labels, what each counts, what one copy of it counts, and the class a person has found (−1 if none has)."""
+
+    given: Array
+    weight: Array
+    one: Array
+    known: Array
+    n_classes: int
+
+    @cached_property
+    def checked(self) -> Array:
+        """Whose class a person has found."""
+        return self.known >= 0
+
+    @cached_property
+    def _any_checked(self) -> bool:
+        return bool(self.checked.any())
+
+    @property
+    def alone(self) -> Array:
+        """Which samples have a label that no other has."""
+        sizes = np.bincount(self.given, self.weight / np.maximum(self.one, 1e-300), self.n_classes)
+        return np.asarray(sizes[self.given] < 1.5)
+
+    def likelihood(self, T: Array) -> Array:
+        """Probability of the given label for every class that the true one may be (samples × classes)."""
+        return self.possible(np.ascontiguousarray(T.T)[self.given])
+
+    def possible(self, p: Array) -> Array:
+        """Zero for classes that a person has ruled out."""
+        if not self._any_checked:
+            return p
+        return np.where(self.checked[:, None] & (self.known[:, None] != np.arange(self.n_classes)), 0, p)
+
+    def posterior(self, p: Array) -> tuple[Array, Array]:
+        """Rows made to sum to one, without doubt where a person has looked, and what they summed to."""
+        R, total = normalized(p)
+        if self._any_checked:
+            R[self.checked] = np.eye(self.n_classes)[self.known[self.checked]]
+        return R, total
+
+    def counts(self, R: Array) -> Array:
+        """Expected number of samples by true class (rows) and given label (columns)."""
+        return (self._by_label @ R).T
+
+    @cached_property
+    def _by_label(self) -> Any:
+        return class_indicator(self.given, self.weight, self.n_classes).tocsr()
+
+    @cached_property
+    def members(self) -> list[Array]:
+        """Samples of every label."""
+        order = np.argsort(self.given, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.given, minlength=self.n_classes))[:-1])
+
+    def transition(self, R: Array, *, uniform: bool) -> Array:
+        """Counted from beliefs: one rate for all, or a little drawn towards it."""
+        N = self.counts(R)
+        equal = uniform_transition(possible_rate(1 - np.trace(N) / N.sum(), self.n_classes), self.n_classes)
+        return equal if uniform else (N + _FEW * equal) / (N.sum(axis=1, keepdims=True) + _FEW)
+
+    @property
+    def sizes(self) -> Array:
+        """What labels of each class count together."""
+        return np.bincount(self.given, self.weight, self.n_classes)
+
+    @property
+    def likelihood_without_features(self) -> float:
+        """Log-likelihood of the given labels if each were drawn from all others."""
+        others = np.maximum(self.sizes[self.given] - self.one, 0.5 * self.one)
+        return float(self.weight @ np.log(others / np.maximum(self.weight.sum() - self.one, 1e-300)))
+
+    def share(self, values: Array) -> float:
+        """Weighted mean over samples."""
+        return float(self.weight @ values / self.weight.sum())
+
+
+def most_probable(R: Array) -> Array:
+    """The most probable class of every sample, from beliefs; no class is left without one."""
+    chosen = R.argmax(axis=1)
+    for k in np.setdiff1d(np.arange(R.shape[1]), chosen):
+        several = np.bincount(chosen, minlength=R.shape[1])[chosen] > 1
+        if several.any():
+            chosen[np.where(several, R[:, k], -1).argmax()] = k
+    return np.asarray(chosen)
+
+
+def normalized(p: Array) -> tuple[Array, Array]:
+    """Rows made to sum to one, and what they summed to."""
+    total = np.maximum(p.sum(axis=1), 1e-300)
+    return p / total[:, None], total
+
+
+def possible_rate(rate: float, c: int) -> float:
+    """Not none, and not as many that a label would say nothing."""
+    return float(min(max(rate, 1e-4), MAX_RATE * (c - 1) / c))
+
+
+def uniform_transition(rate: float, c: int) -> Array:
+    """Every label is kept with probability 1 − rate, and otherwise becomes any other."""
+    T = np.full((c, c), rate / (c - 1))
+    np.fill_diagonal(T, 1 - rate)
+    return T

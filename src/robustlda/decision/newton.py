@@ -1,0 +1,97 @@
+"""The maximum of a smooth function of a few variables within bounds, by Newton's method.
+
+Far from a maximum the function may curve upwards in some directions. There the step goes up the slope as far as the
+size of the curvature says (Dauphin et al. 2014); it is bounded, and halved until the function rises. Near a maximum
+these are Newton's steps, and each doubles the number of digits: the last digits of the data, which depend on how they
+are stored, change no answer. A variable at its bound stays there while the slope points outwards.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from robustlda.linalg import Array
+
+_STEPS = 100
+_HALVINGS = 30
+_LONGEST = 2.0  # that a variable may change in a step
+_FLAT = 1e-10  # of the largest curvature, below which there is none
+_SETTLED = 1e-13  # gain of a step, relative to the value, after which another would gain nothing
+_NEAR = 1e-2  # gain of a step, from which on it is clear which maximum is ahead
+_ROUNDING = 1e-13  # of a value, that it may seem to fall by
+
+
+class Point(Protocol):
+    """A point of the function: its value, and if asked for its gradient and Hessian."""
+
+    @property
+    def value(self) -> float: ...
+    def gradient(self) -> Array: ...
+    def hessian(self) -> Array: ...
+
+
+@dataclass(frozen=True)
+class Maximum:
+    """Where it is, and the values on the way to it, which never fall."""
+
+    at: Array
+    path: Array
+
+
+def maximum(
+    function: Callable[[Array], Point],
+    start: Array,
+    bounds: tuple[Array, Array],
+    known: Callable[[float], bool] = lambda value: False,
+) -> Maximum | None:
+    """The maximum that a start leads to; None if it is about to reach a value that is `known`."""
+    low, high = bounds
+    v = np.clip(start, low, high)
+    point: Point | None = function(v)
+    assert point is not None
+    path = [point.value]
+    for _ in range(_STEPS):
+        if point is None:  # no step leads up any more
+            break
+        gradient = point.gradient()
+        free = ~(((v <= low) & (gradient <= 0)) | ((v >= high) & (gradient >= 0)))
+        step = np.zeros(len(v))
+        step[free] = _uphill(gradient[free], point.hessian()[np.ix_(free, free)])
+        gain = float(gradient @ step) / 2
+        if gain <= _NEAR and known(point.value + gain):
+            return None
+        settled = gain <= _SETTLED * (1 + abs(point.value))
+        v, point = _reached(function, point.value, v, step, bounds)
+        path.append(path[-1] if point is None else max(point.value, path[-1]))
+        if settled:
+            break
+    return Maximum(v, np.array(path))
+
+
+def _uphill(gradient: Array, hessian: Array) -> Array:
+    """The step that Newton's method takes where the function curves downwards."""
+    if not len(gradient):
+        return gradient
+    try:
+        step = cho_solve(cho_factor(-hessian, check_finite=False), gradient, check_finite=False)
+    except np.linalg.LinAlgError:
+        curvature, U = np.linalg.eigh(hessian)
+        size = np.abs(curvature)
+        step = U @ ((U.T @ gradient) / np.maximum(size, max(_FLAT * size.max(), 1e-300)))
+    return np.asarray(step / max(1.0, np.abs(step).max() / _LONGEST))
+
+
+def _reached(
+    function: Callable[[Array], Point], now: float, v: Array, step: Array, bounds: tuple[Array, Array]
+) -> tuple[Array, Point | None]:
+    """Where a step leads that the function does not fall by; None and where it was if there is no such step."""
+    for _ in range(_HALVINGS):
+        there = np.clip(v + step, *bounds)
+        point = function(there)
+        if point.value >= now - _ROUNDING * (1 + abs(now)):
+            return there, point
+        step = step / 2
+    return v, None

@@ -1,0 +1,108 @@
+"""Rules weighed into one, together with how often labels are wrong: the maxima of `likelihood`.
+
+Newton's method finds them, and where there are very many parameters a quasi-Newton method.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from robustlda.decision import newton
+from robustlda.decision.labels import Labels
+from robustlda.decision.likelihood import Point, Pool, Scores, Slopes, WithLikelihood, WithOneRate, WithRates
+from robustlda.linalg import Array
+
+STARTS = (8.0, 3.0, 1.0)
+"""Sharpness of a pool to begin with. With one rate for all there may be two maxima: sharp with more wrong labels, and
+blunt with fewer. Which of them a start leads to may hang on the last digits, so there are several."""
+
+_SAME = 1e-2  # a difference of maxima that is none
+_LOWEST, _HIGHEST = -8.0, 3.0  # log β
+_FARTHEST = 10.0  # b
+_RAREST = -14.0  # logarithm of a rate, relative to that of right labels
+
+
+@dataclass(frozen=True)
+class FittedPool:
+    """A pool with its transition, what is believed under the two, and how likely that became, step by step."""
+
+    pool: Pool
+    transition: Array
+    beliefs: Array
+    path: Array
+
+
+def fit_pools(logs: Array, labels: Labels, *, uniform: bool) -> list[FittedPool]:
+    """Most probable pools and transitions, one for each maximum that is found.
+
+    No wrong label is more frequent in a class than its own: else classes could change their names.
+    """
+    scores, c = Scores(logs, labels.weight), labels.n_classes
+    n_cells = 1 if uniform else c * (c - 1)
+    cells = np.full(n_cells, np.log(0.1 / (c - 1) / 0.9))
+    bounds = _bounds(len(logs), c, np.full(n_cells, _RAREST), np.zeros(n_cells))
+    kind = WithOneRate if uniform else WithRates
+
+    def at(v: Array) -> "WithOneRate | WithRates":
+        return kind(scores, labels, v)
+
+    found: list[FittedPool] = []
+    values: list[float] = []
+    for sharpness in STARTS if uniform else STARTS[-1:]:
+        start = np.concatenate([np.full(len(logs), np.log(sharpness / len(logs))), np.zeros(c), cells])
+        best = _highest(at, start, bounds, lambda value: any(abs(value - other) <= _SAME for other in values))
+        if best is not None:  # and not where another start has led
+            point = at(best.at)
+            values.append(point.value)
+            found.append(FittedPool(point.pool, point.transition, point.beliefs, best.path))
+    return found
+
+
+def refit_pool(logs: Array, labels: Labels, likelihood: Array, pool: Pool, overlap: Array) -> Pool:
+    """The pool that suits the likelihood of what was given; classes that overlap get slopes of their own."""
+    scores, c = Scores(logs, labels.weight), labels.n_classes
+    freedom = overlap + np.diag(overlap.max(axis=1))
+    free = np.flatnonzero(freedom > 0)
+    slopes = Slopes(logs.mean(axis=0), free, 1 / freedom.ravel()[free])
+
+    def at(v: Array) -> WithLikelihood:
+        return WithLikelihood(scores, labels, v, likelihood, slopes)
+
+    start = np.concatenate([np.log(pool.weights), pool.offset, np.zeros(len(free))])
+    bounds = _bounds(len(logs), c, np.full(len(free), -_FARTHEST), np.full(len(free), _FARTHEST))
+    best = _highest(at, start, bounds)
+    assert best is not None
+    return at(best.at).pool
+
+
+def _bounds(e: int, c: int, low: Array, high: Array) -> tuple[Array, Array]:
+    """Of log β, b, and what else there is."""
+    return (
+        np.concatenate([np.full(e, _LOWEST), np.full(c, -_FARTHEST), low]),
+        np.concatenate([np.full(e, _HIGHEST), np.full(c, _FARTHEST), high]),
+    )
+
+
+def _highest(
+    at: Callable[[Array], "Point"],
+    start: Array,
+    bounds: tuple[Array, Array],
+    known: Callable[[float], bool] = lambda value: False,
+) -> newton.Maximum | None:
+    """The maximum that a start leads to."""
+    if at(start).has_hessian:
+        return newton.maximum(at, start, bounds, known)
+    path: list[float] = [-np.inf]
+
+    def negative(v: Array) -> tuple[float, Array]:
+        point = at(v)
+        path.append(max(point.value, path[-1]))
+        return -point.value, -point.gradient()
+
+    # So accurate that the last digits of the data, which depend on how they are stored, change no answer.
+    options: dict[str, float] = {"maxiter": 1000, "maxfun": 2000, "maxcor": 30, "ftol": 1e-15, "gtol": 1e-8}
+    pairs: Sequence[tuple[float, float]] = list(zip(*bounds, strict=True))
+    found = minimize(negative, start, jac=True, method="L-BFGS-B", bounds=pairs, options=options)
+    return newton.Maximum(np.asarray(found.x), np.array(path[1:]))
