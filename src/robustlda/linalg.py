@@ -58,7 +58,7 @@ def fix_signs(components: Array) -> Array:
 
 def weighted_quantile(values: Array, weight: Array, share: float) -> float:
     """Smallest value with at least that share of the weight at or below it."""
-    order = np.argsort(values, kind="stable")
+    order = np.argsort(values)  # in whatever order equal ones come
     cumulative = np.cumsum(weight[order])
     return float(values[order[np.searchsorted(cumulative, share * cumulative[-1])]])
 
@@ -70,7 +70,7 @@ def weighted_median(values: Array, weight: Array) -> float:
 
 def weighted_medians(V: Array, weight: Array) -> Array:
     """Median of every column, halfway between the two middle values where the weight splits evenly."""
-    order = np.argsort(V, axis=0, kind="stable")
+    order = np.argsort(V, axis=0)
     cumulative = np.cumsum(weight[order], axis=0)
     half = cumulative[-1] / 2
     middle = [(cumulative >= half * (1 - 1e-12)).argmax(axis=0), (cumulative > half * (1 + 1e-12)).argmax(axis=0)]
@@ -79,7 +79,7 @@ def weighted_medians(V: Array, weight: Array) -> Array:
 
 def weighted_quantiles(V: Array, weight: Array, shares: Sequence[float]) -> list[Array]:
     """For each share the smallest entry of every column with at least that share of the weight at or below it."""
-    order = np.argsort(V, axis=0, kind="stable")
+    order = np.argsort(V, axis=0)
     cumulative = np.cumsum(weight[order], axis=0)
     places = [(cumulative >= share * cumulative[-1] * (1 - 1e-12)).argmax(axis=0)[None] for share in shares]
     return [np.take_along_axis(V, np.take_along_axis(order, place, axis=0), axis=0)[0] for place in places]

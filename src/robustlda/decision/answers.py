@@ -25,7 +25,7 @@ from scipy.special import logsumexp, softmax
 
 from robustlda.decision.label_noise import STRENGTHS, LabelModel, LabelNoise, confused
 from robustlda.decision.labels import Labels
-from robustlda.decision.likelihood import Pool, centered_logs
+from robustlda.decision.likelihood import Pool, Scores, centered_logs
 from robustlda.decision.pools import refit_pool
 from robustlda.linalg import Array
 
@@ -149,18 +149,18 @@ class Answers:
 
 def fit_answer_noise(P: Array, answers: Answers, labels: Labels) -> LabelNoise:
     """Pool of rules and confusion of every annotator, from held-out probabilities P (rules × samples × classes)."""
-    logs = centered_logs(P)
+    scores = Scores(centered_logs(P), labels)
     e, c = len(P), answers.n_classes
     pool = Pool(np.full(e, 1 / e), np.zeros(c), np.zeros((c, c)))
     R, path = labels.posterior(answers.beliefs())[0], []
     for _ in range(_ROUNDS):
         before, likelihood = R, labels.possible(answers.likelihood(R))
-        pool = refit_pool(logs, labels, likelihood, pool, np.zeros((c, c)))
-        R, total = labels.posterior(pool.probabilities(logs) * likelihood)
+        pool = refit_pool(scores, likelihood, pool, np.zeros((c, c)))
+        R, total = labels.posterior(scores.under(pool) * likelihood)
         path.append(float(labels.weight @ np.log(total)))
         if np.abs(R - before).mean() < _SETTLED:
             break
-    p, rows = pool.probabilities(logs), np.arange(len(R))
+    p, rows = scores.under(pool), np.arange(len(R))
     confusion = answers.confusion(R)
     counts = np.bincount(answers.annotator, answers.weight[answers.sample], answers.n_annotators)
     transition = np.tensordot(counts / counts.sum(), confusion, 1)

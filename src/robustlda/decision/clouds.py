@@ -88,17 +88,38 @@ class Clouds:
         return (self.centers[k] + directions @ root) * self.unit
 
 
-def fit(Z: Array, labels: Array, weights: Weights, n_classes: int, settings: CloudSettings) -> tuple[Clouds, Array]:
-    """Expectation and maximization from the class medians; and the probabilities of samples without themselves."""
+@dataclass(frozen=True)
+class Start:
+    """Samples in a unit of their own, where their classes seem to be, and the smallest scatter that is one."""
+
+    Z: Array
+    unit: float
+    labels: Array
+    weights: Weights
+    centers: Array
+    scatter: Array
+    floor: float
+
+
+def start(Z: Array, labels: Array, weights: Weights, n_classes: int) -> Start:
+    """From class medians, whatever the settings."""
     weight = weights.trusted
     unit = float(np.abs(Z).max()) or 1.0
     Z = Z / unit
+    centers = _medians(Z, labels, weight, n_classes)
+    scatter = _bounded_scatter(Z - centers[labels], weight)
+    whole = np.trace(_bounded_scatter(Z - weighted_medians(Z, weight), weight))
+    floor = max(1e-6 * whole / Z.shape[1], _POINT) or 1.0
+    return Start(Z, unit, labels, weights, centers, scatter, floor)
+
+
+def fit(start: Start, settings: CloudSettings) -> tuple[Clouds, Array]:
+    """Expectation and maximization; and the probabilities of samples without themselves."""
+    Z, labels, weights, centers, scatter = start.Z, start.labels, start.weights, start.centers, start.scatter
+    weight, unit, floor, n_classes = weights.trusted, start.unit, start.floor, len(centers)
     m, total = Z.shape[1], weight.sum()
     given = np.full((len(Z), n_classes), np.log(settings.flip_rate / (n_classes - 1)))
     given[np.arange(len(Z)), labels] = np.log1p(-settings.flip_rate)
-    centers = _medians(Z, labels, weight, n_classes)
-    scatter = _bounded_scatter(Z - centers[labels], weight)
-    floor = max(1e-6 * np.trace(_bounded_scatter(Z - weighted_medians(Z, weight), weight)) / m, _POINT) or 1.0
     moment = 0.0
     shares = np.bincount(labels, weight, n_classes) / total
     before = None

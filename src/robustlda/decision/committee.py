@@ -236,16 +236,15 @@ class _Candidates:
         self.labels = Labels(checks.given, self.weight, one, checks.known, samples.n_classes)
         self.answers = None if checks.answers is None else checks.answers.weighted(self.weight, one)
         Z = samples.project_features(axes.T.astype(float)).astype(float)
-        parts = Z, self.targets, samples.weights, samples.n_classes
-        fitted = [clouds.fit(*parts, settings) for settings in CLOUDS]
+        start = clouds.start(Z, self.targets, samples.weights, samples.n_classes)
+        fitted = [clouds.fit(start, settings) for settings in CLOUDS]
         cloud_members, by_clouds = zip(*(self._cloud_member(*each) for each in fitted), strict=True)
         self.clouds = fitted[0][0]
         self.similarities = _similarities(Z, axes, samples, fitted[0][0])
-        mixing = self.similarities.mixing()
-        coordinates = self.similarities.of(Z) @ mixing
+        coordinates, back = self.similarities.orthonormalized(self.similarities.of(Z))
         local, by_local = self._best(Regression(coordinates, samples.weights), self._indicators)
         # Scores of the similarities themselves: a number for each class and landmark in place of a square of landmarks.
-        self.members = LocalMember(ScoreRule(mixing @ local[0].coef, local[0].offset, local[1])), *cloud_members
+        self.members = LocalMember(ScoreRule(back(local[0].coef), local[0].offset, local[1])), *cloud_members
         self.held_out = np.array([floored(p) for p in (by_local, *by_clouds)])
         self.limit, self.linear = _linear(samples, groups)
 

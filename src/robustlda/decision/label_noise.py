@@ -40,7 +40,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from robustlda.decision.labels import Labels, normalized, possible_rate, uniform_transition
-from robustlda.decision.likelihood import Pool, centered_logs, floored, unequal
+from robustlda.decision.likelihood import Pool, Scores, WithOneRate, WithRates, centered_logs, floored, unequal
 from robustlda.decision.pools import fit_pools, refit_pool
 from robustlda.linalg import Array
 
@@ -146,22 +146,22 @@ def fit_label_noise(P: Array, labels: Labels) -> tuple[LabelNoise, LabelNoise]:
     The first is for predictions: errors that depend on the class enter only where there is much evidence for them, and
     labels are trusted as T says. The second is the most likely one, for what is said about labels.
     """
-    logs = centered_logs(P)
-    simple, flexible = (_explained(logs, labels, uniform=uniform) for uniform in (True, False))
+    scores = Scores(centered_logs(P), labels)
+    simple, flexible = (_explained(scores, uniform=uniform) for uniform in (True, False))
     gain = flexible.likelihood - simple.likelihood
     safe, likely = (flexible if gain > enough else simple for enough in (EVIDENCE, _little(labels)))
-    found = _judged(likely, logs, labels)
-    safely = (found if safe is likely else _judged(safe, logs, labels)).said(labels)
-    return safely, found.said(labels, looks=True) if _tells(likely, labels) else _nothing_known(likely, logs, labels)
+    found = _judged(likely, scores)
+    safely = (found if safe is likely else _judged(safe, scores)).said(labels)
+    return safely, found.said(labels, looks=True) if _tells(likely, labels) else _nothing_known(likely, scores)
 
 
 def fit_noise_of_kind(P: Array, labels: Labels, *, uniform: bool) -> LabelNoise:
     """The same with one rate for all classes, or with errors that depend on the class, whatever is more likely."""
-    logs = centered_logs(P)
-    found = _explained(logs, labels, uniform=uniform)
+    scores = Scores(centered_logs(P), labels)
+    found = _explained(scores, uniform=uniform)
     if not _tells(found, labels):
-        return _nothing_known(found, logs, labels)
-    return _judged(found, logs, labels).said(labels, looks=True)
+        return _nothing_known(found, scores)
+    return _judged(found, scores).said(labels, looks=True)
 
 
 def _tells(found: "_Explanation", labels: Labels) -> bool:
@@ -169,14 +169,14 @@ def _tells(found: "_Explanation", labels: Labels) -> bool:
     return found.likelihood - labels.likelihood_without_features > SKILL * labels.n_classes
 
 
-def _nothing_known(found: "_Explanation", logs: Array, labels: Labels) -> LabelNoise:
+def _nothing_known(found: "_Explanation", scores: Scores) -> LabelNoise:
     """What is said where features tell nothing: labels are believed, and as many may be wrong as chance would have it.
 
     A sharp rule and labels that are all but random explain such labels as well as a blunt rule and right labels do. A
     trace of what the rules say is kept, as an order in which to look at rows.
     """
-    c = labels.n_classes
-    p, shares = found.pool.probabilities(logs), labels.sizes / labels.weight.sum()
+    labels, c = scores.labels, scores.c
+    p, shares = scores.under(found.pool), labels.sizes / labels.weight.sum()
     by_chance = labels.share(1 - shares[labels.given])
     judgement = _Judgement(found, found.pool, np.eye(c), 1 - np.eye(c), p, np.eye(c)[labels.given], (0.0, by_chance))
     return replace(judgement.said(labels, by_looks=np.full(c, _TRACE)), tells=False)
@@ -188,12 +188,12 @@ def gain_beyond_calibration(P: Array, labels: Labels) -> float:
     A rule that is too sure between two classes, and less so between others, looks as if labels between the two were
     wrong. With slopes for all pairs it is calibrated, and what is left to explain is in the labels.
     """
-    logs = centered_logs(P)
-    simple = _explained(logs, labels, uniform=True)
+    scores = Scores(centered_logs(P), labels)
+    simple = _explained(scores, uniform=True)
     everywhere = 1 - np.eye(labels.n_classes)
-    pool = refit_pool(logs, labels, labels.likelihood(simple.transition), simple.pool, everywhere)
-    logs = centered_logs(floored(pool.probabilities(logs)))[None]
-    simple, flexible = (_explained(logs, labels, uniform=uniform) for uniform in (True, False))
+    pool = refit_pool(scores, labels.likelihood(simple.transition), simple.pool, everywhere)
+    calibrated = Scores(centered_logs(floored(scores.under(pool)))[None], labels)
+    simple, flexible = (_explained(calibrated, uniform=uniform) for uniform in (True, False))
     return flexible.likelihood - simple.likelihood
 
 
@@ -206,7 +206,10 @@ def _little(labels: Labels) -> float:
 
 @dataclass(frozen=True)
 class _Explanation:
-    """A pool with its path, a transition with the factors that leave a sample out, and what held-out labels say."""
+    """A pool with its path, a transition with the factors that leave a sample out, and what held-out labels say.
+
+    The factors are as `Scores` have them.
+    """
 
     pool: Pool
     path: Array
@@ -216,27 +219,27 @@ class _Explanation:
     uniform: bool
 
 
-def _explained(logs: Array, labels: Labels, *, uniform: bool) -> _Explanation:
+def _explained(scores: Scores, *, uniform: bool) -> _Explanation:
     """The explanation that makes held-out labels most likely, or of several that nearly do the sharpest."""
     found = []
-    for each in fit_pools(logs, labels, uniform=uniform):
-        likelihood, T, without_itself = _smoothed(each.pool.probabilities(logs), each.beliefs, labels)
-        found.append(_Explanation(each.pool, each.path, T, without_itself, likelihood, uniform))
+    for each in fit_pools(scores, uniform=uniform):
+        likelihood, T, without_itself = _smoothed(each.point)
+        found.append(_Explanation(each.point.pool, each.path, T, without_itself, likelihood, uniform))
     most = max(each.likelihood for each in found)
     return max((each for each in found if each.likelihood >= most - NEAR), key=lambda each: each.pool.weights.sum())
 
 
-def _judged(found: _Explanation, logs: Array, labels: Labels) -> "_Judgement":
+def _judged(found: _Explanation, scores: Scores) -> "_Judgement":
     """What an explanation means for every label, overlap taken into account."""
-    T, rows = found.transition, np.arange(len(labels.given))
-    p = found.pool.probabilities(logs)
+    labels, T, rows = scores.labels, found.transition, np.arange(scores.n)
+    p = scores.under(found.pool)
     undecided = _undecided(p, labels.weight)
     overlap = _between(undecided, *UNDECIDED)
     kept = discounted(T, overlap, uniform=found.uniform)
     kept = either_way(kept, _between(undecided, *EITHER_WAY), labels.weight @ p)
-    pool = refit_pool(logs, labels, labels.likelihood(kept), found.pool, overlap)
-    p = pool.probabilities(logs)
-    R, _ = normalized(p * kept[:, labels.given].T * found.without_itself)
+    pool = refit_pool(scores, labels.likelihood(kept), found.pool, overlap)
+    p = scores.under(pool)
+    R, _ = normalized(p * kept.T[labels.given] * scores.restored(found.without_itself))
     least = discounted(T, _between(undecided, 0, UNDECIDED[0]), one_way=True)
     lowest = labels.share(p @ (1 - np.diag(least)))
     # Wrong wherever the features suggest another class, and where they leave it open in proportion.
@@ -318,25 +321,29 @@ def _taught_by_checks(p: Array, R: Array, labels: Labels) -> tuple[Array, float]
     return R, float(1.96 * np.sqrt(slope @ np.linalg.solve(hessian, slope)))
 
 
-def _smoothed(p: Array, R: Array, labels: Labels) -> tuple[float, Array, Array]:
+def _smoothed(point: WithOneRate | WithRates) -> tuple[float, Array, Array]:
     """Transition drawn towards one rate for all, and the factors by which it changes without the sample itself.
 
     Before them, the logarithm of the likelihood that held-out labels have.
     """
-    return max((_with_strength(p, R, labels, strength) for strength in STRENGTHS), key=lambda found: found[0])
+    return max((_with_strength(point, strength) for strength in STRENGTHS), key=lambda found: found[0])
 
 
-def _with_strength(p: Array, R: Array, labels: Labels, strength: float) -> tuple[float, Array, Array]:
-    """Held-out log-likelihood, transition and factors for one κ."""
-    c, one = labels.n_classes, labels.one[:, None]
+def _with_strength(point: WithOneRate | WithRates, strength: float) -> tuple[float, Array, Array]:
+    """Held-out log-likelihood, transition and factors (classes × samples, as scores have them) for one κ."""
+    scores, p, R = point.scores, point.by_features, point.beliefs
+    one, given, c = scores.one, scores.given, scores.c
+    left_out = np.empty_like(p)
     for _ in range(_STEPS):
-        N = labels.counts(R)
+        N = scores.by_label(R)
         uniform = uniform_transition(possible_rate(1 - np.trace(N) / N.sum(), c), c)
         towards, sums = N + strength * uniform, N.sum(axis=1) + strength
-        left_out = (towards[:, labels.given].T - one * R) / (sums - one * R)
-        R, q = labels.posterior(p * labels.possible(left_out))
+        itself = one * R
+        np.subtract(towards[:, given], itself, out=left_out)
+        left_out /= np.subtract(sums[:, None], itself, out=itself)
+        R, q = scores.posterior(p, left_out)
     T = towards / sums[:, None]
-    return float(labels.weight @ np.log(q)), T, left_out / T[:, labels.given].T
+    return float(scores.weight @ np.log(q)), T, left_out / T[:, given]
 
 
 def _undecided(p: Array, weight: Array) -> Array:

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import softmax
 
-from robustlda.decision.labels import MAX_RATE, Labels
+from robustlda.decision.labels import MAX_RATE, Labels, uniform_transition
 from robustlda.linalg import Array
 
 PROB_FLOOR = 1e-4
@@ -29,7 +29,7 @@ UNEQUAL = 0.3
 It would take the same share of the large class to swamp the small one.
 """
 
-MANY = 16
+MANY = 12
 """Classes from which on a Hessian of all transitions between them is too large."""
 
 _PRIOR_ROW = 1.0  # samples that the prior on a row of T is worth; a sixth of them wrong
@@ -69,73 +69,132 @@ def centered_logs(P: Array) -> Array:
 
 
 class Scores:
-    """Log-probabilities of the rules about samples of some weight: what depends on no parameter."""
+    """Log-probabilities of the rules about samples with labels: what depends on no parameter.
 
-    def __init__(self, logs: Array, weight: Array) -> None:
-        self.logs, self.weight = np.ascontiguousarray(logs), weight
+    Here and in the points below arrays are classes × samples, and samples with the same label stand together: sums over
+    classes and over labels then run along memory.
+    """
+
+    def __init__(self, logs: Array, labels: Labels) -> None:
         self.e, self.n, self.c = logs.shape
+        self.labels, self._order = labels, np.argsort(labels.given, kind="stable")
+        self.logs = np.ascontiguousarray(logs.transpose(0, 2, 1)[:, :, self._order])
         self._flat = self.logs.reshape(self.e, -1)
+        self.given, self.known = labels.given[self._order], labels.known[self._order]
+        self.weight, self.one = labels.weight[self._order], labels.one[self._order]
+        self.checked = np.flatnonzero(self.known >= 0)
+        # Where the class of the label is, or the one that a person has found, in raveled arrays.
+        self.targets = np.where(self.known >= 0, self.known, self.given) * self.n + np.arange(self.n)
+        self._present, self._starts = np.unique(self.given, return_index=True)
 
-    def weighed(self, beta: Array) -> Array:
-        """Σ_e β_e ℓ_ejk."""
-        return (beta @ self._flat).reshape(self.n, self.c)
+    def restored(self, R: Array) -> Array:
+        """Samples × classes, in the order in which samples were given."""
+        back = np.empty((self.n, self.c))
+        back[self._order] = R.T
+        return back
+
+    def sorted(self, L: Array) -> Array:
+        """The opposite."""
+        return np.ascontiguousarray(L[self._order].T)
+
+    def probabilities(self, beta: Array, b: Array, more: Array | None = None) -> Array:
+        """softmax of Σ_e β_e ℓ_ejk + b_k, and of what else there is."""
+        s = (beta @ self._flat).reshape(self.c, self.n)
+        s += b[:, None]
+        if more is not None:
+            s += more
+        s -= s.max(axis=0)
+        np.exp(s, out=s)
+        s /= s.sum(axis=0)
+        return s
+
+    def under(self, pool: Pool) -> Array:
+        """Probabilities of the classes by a pool (samples × classes)."""
+        more = pool.mixing.T @ self.mean if pool.mixing.any() else None
+        return self.restored(self.probabilities(pool.weights, pool.offset, more))
+
+    @cached_property
+    def mean(self) -> Array:
+        """Of all rules."""
+        return self.logs.mean(axis=0)
 
     def slope(self, d: Array) -> Array:
         """Σ_jk d_jk φ_jk for derivatives d by the scores, by β and b."""
-        return np.concatenate([self._flat @ np.ascontiguousarray(d).ravel(), d.sum(axis=0)])
+        return np.concatenate([self._flat @ d.ravel(), d.sum(axis=1)])
 
     def curvature(self, r: Array, weight: Array) -> Array:
         """Σ_j weight_j C_j(r), by β and b."""
         e = self.e
         C = np.empty((e + self.c, e + self.c))
-        mean = np.empty((e, self.n))
+        mean, part = np.empty((e, self.n)), np.empty_like(r)
         for a, logs in enumerate(self.logs):
-            part = logs * r
-            mean[a] = part.sum(axis=1)
-            C[a, e:] = weight @ part
-            C[a, :e] = self._flat @ (weight[:, None] * part).ravel()
+            np.multiply(logs, r, out=part)
+            mean[a] = part.sum(axis=0)
+            C[a, e:] = part @ weight
+            part *= weight
+            C[a, :e] = self._flat @ part.ravel()
         C[:e, :e] -= (mean * weight) @ mean.T
-        C[:e, e:] -= (mean * weight) @ r
+        C[:e, e:] -= (mean * weight) @ r.T
         C[e:, :e] = C[:e, e:].T
-        weighted = weight[:, None] * r
-        C[e:, e:] = np.diag(weighted.sum(axis=0)) - r.T @ weighted
+        C[e:, e:] = np.diag(r @ weight) - (r * weight) @ r.T
         return C
+
+    def posterior(self, p: Array, likelihood: Array) -> tuple[Array, Array]:
+        """Beliefs R, which are certain where a person has looked, and q."""
+        R = p * likelihood
+        q = R.sum(axis=0)
+        if len(self.checked):
+            known = self.known[self.checked]
+            q[self.checked] = R[known, self.checked]
+            R[:, self.checked] = np.arange(self.c)[:, None] == known
+        q = np.maximum(q, 1e-300)
+        unchecked = q if not len(self.checked) else np.where(self.known >= 0, 1.0, q)
+        R /= unchecked
+        return R, q
+
+    def by_label(self, R: Array) -> Array:
+        """Σ_j ω_j R_jk over the samples of every label (classes × labels)."""
+        N = np.zeros((self.c, self.c))
+        N[:, self._present] = np.add.reduceat(R * self.weight, self._starts, axis=1)
+        return N
+
+    def covariances(self, R: Array) -> Array:
+        """Σ_j ω_j (diag R_j − R_j R_jᵀ) over the samples of every label (labels × classes × classes)."""
+        M, weighted = np.zeros((self.c, self.c, self.c)), R * self.weight
+        for k, members in zip(self._present, np.split(np.arange(self.n), self._starts[1:]), strict=True):
+            some = slice(members[0], members[-1] + 1)
+            M[k] = np.diag(weighted[:, some].sum(axis=1)) - R[:, some] @ weighted[:, some].T
+        return M
 
 
 class Point:
-    """Priors, and what all points have in common: β and b come first in v."""
+    """Priors, and what all points have in common: log β and b come first in v."""
 
     has_hessian = True
+    beliefs: Array
+    _q: Array
 
-    def __init__(self, scores: Scores, labels: Labels, v: Array) -> None:
-        self._scores, self._labels, self._v = scores, labels, v
+    def __init__(self, scores: Scores, v: Array) -> None:
+        self.scores, self._v = scores, v
         by_rule, self._b, self._rest = np.split(v, [scores.e, scores.e + scores.c])
         self._beta = np.exp(by_rule)
 
     @property
     def pool(self) -> Pool:
-        return Pool(self._beta, self._b, np.zeros((self._scores.c, self._scores.c)))
+        return Pool(self._beta, self._b, np.zeros((self.scores.c, self.scores.c)))
 
     @cached_property
-    def p(self) -> Array:
-        """Probabilities of the classes, by the features."""
-        s = self._scores.weighed(self._beta)
-        s += self._b + self._more_scores()
-        s -= s.max(axis=1, keepdims=True)
-        np.exp(s, out=s)
-        s /= s.sum(axis=1, keepdims=True)
-        return s
+    def by_features(self) -> Array:
+        """p, probabilities of the classes by the features."""
+        return self.scores.probabilities(self._beta, self._b, self._more_scores())
 
-    def _more_scores(self) -> Array | float:
-        return 0.0
+    def _more_scores(self) -> Array | None:
+        return None
 
-    @property
+    @cached_property
     def value(self) -> float:
-        return self._of_labels() + self._of_priors() + self._of_pool()
-
-    def _of_labels(self) -> float:
-        """Σ_j ω_j log q_j."""
-        raise NotImplementedError
+        """Σ_j ω_j log q_j with the logarithms of the priors."""
+        return float(self.scores.weight @ np.log(self._q)) + self._of_priors() + self._of_pool()
 
     def _of_priors(self) -> float:
         """The logarithm of the prior of what is not the pool."""
@@ -154,32 +213,43 @@ class Point:
 
     @property
     def _shift(self) -> Array:
-        return np.asarray(self._v[: self._scores.e] + np.log(self._scores.e))
+        return np.asarray(self._v[: self.scores.e] + np.log(self.scores.e))
 
     @property
     def _blunt(self) -> float:
         return max(1 - float(self._beta.sum()), 0.0)
 
-    def _pool_gradient(self, d: Array) -> Array:
-        """By log β and b, from the derivatives of the log-likelihood by the scores."""
-        slope = self._scores.slope(d)
-        by_weight = self._beta * (slope[: self._scores.e] + _PRIOR_BLUNT * self._blunt) - _PRIOR_WEIGHT * self._shift
-        return np.concatenate([by_weight, slope[self._scores.e :] - _PRIOR_OFFSET * self._b])
+    @cached_property
+    def _d(self) -> Array:
+        """Derivatives of the log-likelihood by the scores."""
+        return self.scores.weight * (self.beliefs - self.by_features)
 
-    def _pool_hessian(self, by_scores: Array, d: Array) -> Array:
+    @cached_property
+    def _slope(self) -> Array:
+        return self.scores.slope(self._d)
+
+    def _pool_gradient(self) -> Array:
+        """By log β and b."""
+        e = self.scores.e
+        by_weight = self._beta * (self._slope[:e] + _PRIOR_BLUNT * self._blunt) - _PRIOR_WEIGHT * self._shift
+        return np.concatenate([by_weight, self._slope[e:] - _PRIOR_OFFSET * self._b])
+
+    def _pool_hessian(self, by_scores: Array) -> Array:
         """By log β and b, from the Hessian by β and b."""
-        e, beta = self._scores.e, self._beta
-        H = _scaled(by_scores, np.append(beta, np.ones(self._scores.c)))
-        at_beta = self._scores.slope(d)[:e]
-        H[:e, :e] += np.diag(beta * (at_beta + _PRIOR_BLUNT * self._blunt) - _PRIOR_WEIGHT)
+        e, beta = self.scores.e, self._beta
+        H = by_scores
+        H[:e] *= beta[:, None]
+        H[:, :e] *= beta
+        H[:e, :e] += np.diag(beta * (self._slope[:e] + _PRIOR_BLUNT * self._blunt) - _PRIOR_WEIGHT)
         if self._blunt > 0:
             H[:e, :e] -= _PRIOR_BLUNT * np.outer(beta, beta)
-        H[e:, e:] -= _PRIOR_OFFSET * np.eye(self._scores.c)
+        H[e:, e:] -= _PRIOR_OFFSET * np.eye(self.scores.c)
         return H
 
-
-def _scaled(H: Array, factors: Array) -> Array:
-    return H * factors[:, None] * factors
+    def _curvature(self) -> Array:
+        """Σ_j ω_j (C_j(R) − C_j(p))."""
+        scores = self.scores
+        return scores.curvature(self.beliefs, scores.weight) - scores.curvature(self.by_features, scores.weight)
 
 
 class WithOneRate(Point):
@@ -191,68 +261,61 @@ class WithOneRate(Point):
         ∇ log q = g (e_t − p),        ∇² log q = g (1 − g) (e_t − p)(e_t − p)ᵀ − g C(p).
     """
 
-    def __init__(self, scores: Scores, labels: Labels, v: Array) -> None:
-        super().__init__(scores, labels, v)
+    def __init__(self, scores: Scores, v: Array) -> None:
+        super().__init__(scores, v)
         c, odds = scores.c, np.exp(self._rest[0])
         self._rate = (c - 1) * odds / (1 + (c - 1) * odds)
         self._right, self._wrong = 1 - self._rate, self._rate / (c - 1)
-        rows, checked = np.arange(scores.n), labels.checked
-        self._place = rows, np.where(checked, labels.known, labels.given)
-        own = self.p[self._place]
+        own, checked = self.by_features.ravel()[scores.targets], scores.checked
         self._q = self._wrong + (self._right - self._wrong) * own
         self._g = (self._right - self._wrong) * own / self._q
         self._kept = self._right * own / self._q  # belief that a label is right
-        if checked.any():
-            right = (labels.known == labels.given)[checked]
-            self._q[checked] = own[checked] * np.where(right, self._right, self._wrong)
+        if len(checked):
+            right = (scores.known == scores.given)[checked]
+            self._q[checked] = np.maximum(own[checked] * np.where(right, self._right, self._wrong), 1e-300)
             self._g[checked], self._kept[checked] = 1.0, right
 
     @property
     def transition(self) -> Array:
-        T = np.full((self._scores.c, self._scores.c), self._wrong)
-        np.fill_diagonal(T, self._right)
-        return T
+        return uniform_transition(self._rate, self.scores.c)
 
-    @property
-    def beliefs(self) -> Array:
-        R = (1 - self._g)[:, None] * self.p
-        R[self._place] += self._g
-        return R
+    @cached_property
+    def _away(self) -> Array:
+        """e_t − p."""
+        away = -self.by_features
+        away.ravel()[self.scores.targets] += 1
+        return away
+
+    @cached_property
+    def beliefs(self) -> Array:  # type: ignore[override]
+        return np.asarray(self.by_features + self._g * self._away)
+
+    @cached_property
+    def _d(self) -> Array:
+        return (self.scores.weight * self._g) * self._away
 
     @property
     def _prior(self) -> float:
-        return _PRIOR_ROW * self._scores.c
-
-    def _of_labels(self) -> float:
-        return float(self._labels.weight @ np.log(np.maximum(self._q, 1e-300)))
+        return _PRIOR_ROW * self.scores.c
 
     def _of_priors(self) -> float:
         return float(self._prior * (np.log(self._right) + _PRIOR_WRONG * np.log(self._wrong)))
 
-    @cached_property
-    def _d(self) -> Array:
-        weighted = self._labels.weight * self._g
-        d = -weighted[:, None] * self.p
-        d[self._place] += weighted
-        return d
-
     def gradient(self) -> Array:
-        by_rate = self._labels.weight @ (self._right - self._kept)
+        by_rate = self.scores.weight @ (self._right - self._kept)
         by_rate += self._prior * (_PRIOR_WRONG - (1 + _PRIOR_WRONG) * self._rate)
-        return np.append(self._pool_gradient(self._d), by_rate)
+        return np.append(self._pool_gradient(), by_rate)
 
     def hessian(self) -> Array:
-        scores, weight, g, kept = self._scores, self._labels.weight, self._g, self._kept
-        away = -self.p
-        away[self._place] += 1  # e_t − p
-        Z = np.empty((scores.n, scores.e + scores.c))
+        scores, weight, g, kept = self.scores, self.scores.weight, self._g, self._kept
+        Z = np.empty((scores.e + scores.c, scores.n))
         for a, logs in enumerate(scores.logs):
-            Z[:, a] = (logs * away).sum(axis=1)
-        Z[:, scores.e :] = away
-        H = np.empty((Z.shape[1] + 1,) * 2)
-        one_by_one = Z.T @ ((weight * g * (1 - g))[:, None] * Z)
-        H[:-1, :-1] = self._pool_hessian(one_by_one - scores.curvature(self.p, weight * g), self._d)
-        mixed = Z.T @ (-weight * (1 - g) * kept)
+            Z[a] = np.einsum("ij,ij->j", logs, self._away)
+        Z[scores.e :] = self._away
+        H = np.empty((len(Z) + 1,) * 2)
+        one_by_one = (Z * (weight * g * (1 - g))) @ Z.T
+        H[:-1, :-1] = self._pool_hessian(one_by_one - scores.curvature(self.by_features, weight * g))
+        mixed = Z @ (-weight * (1 - g) * kept)
         mixed[: scores.e] *= self._beta
         H[-1, :-1] = H[:-1, -1] = mixed
         varies = self._rate * self._right
@@ -263,50 +326,39 @@ class WithOneRate(Point):
 class WithRates(Point):
     """A rate for every transition: row k of T is the softmax of logits, that of the own class being 0."""
 
-    def __init__(self, scores: Scores, labels: Labels, v: Array) -> None:
-        super().__init__(scores, labels, v)
+    def __init__(self, scores: Scores, v: Array) -> None:
+        super().__init__(scores, v)
         c = scores.c
         self.has_hessian = c <= MANY
         self._off = ~np.eye(c, dtype=bool)
         T = np.zeros((c, c))
         T[self._off] = self._rest
         self.transition = softmax(T, axis=1)
-        self.beliefs, self._q = labels.posterior(self.p * labels.likelihood(self.transition))
+        self.beliefs, self._q = scores.posterior(self.by_features, self.transition[:, scores.given])
         # Of two classes of like size, rates of their own are hardly more than one for both.
-        row = _PRIOR_ROW if c == 2 and not unequal(labels) else _PRIOR_OWN_ROW
+        row = _PRIOR_ROW if c == 2 and not unequal(scores.labels) else _PRIOR_OWN_ROW
         self._prior = np.where(self._off, row * _PRIOR_WRONG / (c - 1), row)
-
-    def _of_labels(self) -> float:
-        return float(self._labels.weight @ np.log(self._q))
 
     def _of_priors(self) -> float:
         return float(np.vdot(self._prior, np.log(self.transition)))
 
     @cached_property
-    def _d(self) -> Array:
-        return self._labels.weight[:, None] * (self.beliefs - self.p)
-
-    @cached_property
     def _counts(self) -> Array:
-        return self._labels.counts(self.beliefs) + self._prior
+        return self.scores.by_label(self.beliefs) + self._prior
 
     def gradient(self) -> Array:
         by_transition = self._counts - self._counts.sum(axis=1, keepdims=True) * self.transition
-        return np.concatenate([self._pool_gradient(self._d), by_transition[self._off]])
+        return np.concatenate([self._pool_gradient(), by_transition[self._off]])
 
     def hessian(self) -> Array:
         """With t_kl = log T_kl, ∇² log q of samples with label l by t_·l is diag R − RRᵀ; the rest is the chain rule.
 
         ∂t_kl/∂v_km = δ_lm − T_km, and −N_k (diag T_k − T_k T_kᵀ) comes from the curvature of t itself.
         """
-        scores, T, R, c = self._scores, self.transition, self.beliefs, self._scores.c
-        by_scores = scores.curvature(R, scores.weight) - scores.curvature(self.p, scores.weight)
-        M = self._by_label(R)  # label × class × class
-        means = [(R * logs).sum(axis=1, keepdims=True) for logs in scores.logs]
-        by_rule = np.array([self._labels.counts(R * (logs - m)) for logs, m in zip(scores.logs, means, strict=True)])
-        by_rule *= self._beta[:, None, None]  # rule × class × label
-        by_offset = M.transpose(2, 1, 0)  # class of b × class × label
-        mixed = np.concatenate([by_rule, by_offset])
+        scores, T, R, c = self.scores, self.transition, self.beliefs, self.scores.c
+        M = scores.covariances(R)  # label × class × class
+        by_rule = [scores.by_label(R * (logs - np.einsum("ij,ij->j", R, logs))) for logs in scores.logs]
+        mixed = np.concatenate([self._beta[:, None, None] * by_rule, M.transpose(2, 1, 0)])  # … × class × label
         mixed = mixed - T * mixed.sum(axis=2, keepdims=True)
         H = T[:, :, None, None] * T * M.sum(axis=0)[:, None, :, None]
         H -= T[:, :, None, None] * M.transpose(1, 2, 0)[:, None]
@@ -314,76 +366,59 @@ class WithRates(Point):
         every, sizes = np.arange(c), self._counts.sum(axis=1)
         H[:, every, :, every] += M
         H[every, :, every, :] -= sizes[:, None, None] * (T[:, :, None] * np.eye(c) - T[:, :, None] * T[:, None, :])
-        first = self._pool_hessian(by_scores, self._d)
         cross = mixed[:, self._off]
-        return np.block([[first, cross], [cross.T, H[self._off][:, self._off]]])
-
-    def _by_label(self, R: Array) -> Array:
-        """Σ ω (diag R − RRᵀ) over the samples of each label."""
-        weighted, c = R * self._labels.weight[:, None], self._scores.c
-        M = np.empty((c, c, c))
-        for k, members in enumerate(self._labels.members):
-            M[k] = np.diag(weighted[members].sum(axis=0)) - R[members].T @ weighted[members]
-        return M
+        return np.block([[self._pool_hessian(self._curvature()), cross], [cross.T, H[self._off][:, self._off]]])
 
 
-@dataclass(frozen=True)
 class Slopes:
     """Entries of a classes × classes matrix, by which classes that overlap have slopes of their own."""
 
-    mean: Array
-    free: Array
-    precision: Array
+    def __init__(self, scores: Scores, freedom: Array) -> None:
+        self._mean = scores.mean
+        self.unit = float(np.sqrt((self._mean**2).mean())) or 1.0
+        self._free = np.nonzero(freedom)
+        self.precision = 1 / freedom[self._free]
 
-    @cached_property
-    def unit(self) -> float:
-        return float(np.sqrt((self.mean**2).mean())) or 1.0
+    def __len__(self) -> int:
+        return len(self.precision)
 
     def mixing(self, values: Array) -> Array:
-        c = self.mean.shape[1]
-        M = np.zeros(c * c)
-        M[self.free] = values / self.unit
-        return M.reshape(c, c)
+        M = np.zeros((len(self._mean),) * 2)
+        M[self._free] = values / self.unit
+        return M
+
+    def scores(self, values: Array) -> Array:
+        return np.asarray(self.mixing(values).T @ self._mean)
 
     def slope(self, d: Array) -> Array:
-        return np.asarray((self.mean.T @ d).ravel()[self.free] / self.unit)
+        return np.asarray((self._mean @ d.T)[self._free] / self.unit)
 
 
 class WithLikelihood(Point):
     """The likelihood of what was given is known for every class."""
 
-    def __init__(self, scores: Scores, labels: Labels, v: Array, likelihood: Array, slopes: Slopes) -> None:
-        super().__init__(scores, labels, v)
-        self._slopes, self.has_hessian = slopes, not len(slopes.free)
-        self.beliefs, self._q = labels.posterior(self.p * likelihood)
+    def __init__(self, scores: Scores, v: Array, likelihood: Array, slopes: Slopes) -> None:
+        super().__init__(scores, v)
+        self._slopes, self.has_hessian = slopes, not len(slopes)
+        self.beliefs, self._q = scores.posterior(self.by_features, likelihood)
 
     @property
     def pool(self) -> Pool:
         return Pool(self._beta, self._b, self._slopes.mixing(self._rest))
 
-    def _more_scores(self) -> Array | float:
-        return self._slopes.mean @ self._slopes.mixing(self._rest) if len(self._rest) else 0.0
-
-    def _of_labels(self) -> float:
-        return float(self._labels.weight @ np.log(self._q))
+    def _more_scores(self) -> Array | None:
+        return self._slopes.scores(self._rest) if len(self._slopes) else None
 
     def _of_priors(self) -> float:
         return -float(self._slopes.precision @ self._rest**2) / 2
 
-    @cached_property
-    def _d(self) -> Array:
-        return self._labels.weight[:, None] * (self.beliefs - self.p)
-
     def gradient(self) -> Array:
-        return np.concatenate(
-            [self._pool_gradient(self._d), self._slopes.slope(self._d) - self._slopes.precision * self._rest]
-        )
+        by_slope = self._slopes.slope(self._d) - self._slopes.precision * self._rest
+        return np.concatenate([self._pool_gradient(), by_slope])
 
     def hessian(self) -> Array:
         """Without slopes."""
-        scores = self._scores
-        by_scores = scores.curvature(self.beliefs, scores.weight) - scores.curvature(self.p, scores.weight)
-        return self._pool_hessian(by_scores, self._d)
+        return self._pool_hessian(self._curvature())
 
 
 def unequal(labels: Labels) -> bool:

@@ -5,12 +5,12 @@ Newton's method finds them, and where there are very many parameters a quasi-New
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.optimize import minimize
 
 from robustlda.decision import newton
-from robustlda.decision.labels import Labels
 from robustlda.decision.likelihood import Point, Pool, Scores, Slopes, WithLikelihood, WithOneRate, WithRates
 from robustlda.linalg import Array
 
@@ -26,52 +26,51 @@ _RAREST = -14.0  # logarithm of a rate, relative to that of right labels
 
 @dataclass(frozen=True)
 class FittedPool:
-    """A pool with its transition, what is believed under the two, and how likely that became, step by step."""
+    """The point of a maximum, and how likely labels became, step by step."""
 
-    pool: Pool
-    transition: Array
-    beliefs: Array
+    point: WithOneRate | WithRates
     path: Array
 
 
-def fit_pools(logs: Array, labels: Labels, *, uniform: bool) -> list[FittedPool]:
+def fit_pools(scores: Scores, *, uniform: bool) -> list[FittedPool]:
     """Most probable pools and transitions, one for each maximum that is found.
 
     No wrong label is more frequent in a class than its own: else classes could change their names.
     """
-    scores, c = Scores(logs, labels.weight), labels.n_classes
+    e, c = scores.e, scores.c
     n_cells = 1 if uniform else c * (c - 1)
     cells = np.full(n_cells, np.log(0.1 / (c - 1) / 0.9))
-    bounds = _bounds(len(logs), c, np.full(n_cells, _RAREST), np.zeros(n_cells))
+    bounds = _bounds(e, c, np.full(n_cells, _RAREST), np.zeros(n_cells))
     kind = WithOneRate if uniform else WithRates
 
-    def at(v: Array) -> "WithOneRate | WithRates":
-        return kind(scores, labels, v)
+    def at(v: Array) -> WithOneRate | WithRates:
+        return kind(scores, v)
 
     found: list[FittedPool] = []
-    values: list[float] = []
     for sharpness in STARTS if uniform else STARTS[-1:]:
-        start = np.concatenate([np.full(len(logs), np.log(sharpness / len(logs))), np.zeros(c), cells])
-        best = _highest(at, start, bounds, lambda value: any(abs(value - other) <= _SAME for other in values))
+        start = np.concatenate([np.full(e, np.log(sharpness / e)), np.zeros(c), cells])
+        values = [each.point.value for each in found]
+        best = _highest(at, start, bounds, partial(_is_among, values))
         if best is not None:  # and not where another start has led
-            point = at(best.at)
-            values.append(point.value)
-            found.append(FittedPool(point.pool, point.transition, point.beliefs, best.path))
+            found.append(FittedPool(at(best.at), best.path))
     return found
 
 
-def refit_pool(logs: Array, labels: Labels, likelihood: Array, pool: Pool, overlap: Array) -> Pool:
+def _is_among(values: list[float], value: float) -> bool:
+    return any(abs(value - other) <= _SAME for other in values)
+
+
+def refit_pool(scores: Scores, likelihood: Array, pool: Pool, overlap: Array) -> Pool:
     """The pool that suits the likelihood of what was given; classes that overlap get slopes of their own."""
-    scores, c = Scores(logs, labels.weight), labels.n_classes
     freedom = overlap + np.diag(overlap.max(axis=1))
-    free = np.flatnonzero(freedom > 0)
-    slopes = Slopes(logs.mean(axis=0), free, 1 / freedom.ravel()[free])
+    slopes, known = Slopes(scores, freedom), scores.sorted(likelihood)
 
     def at(v: Array) -> WithLikelihood:
-        return WithLikelihood(scores, labels, v, likelihood, slopes)
+        return WithLikelihood(scores, v, known, slopes)
 
-    start = np.concatenate([np.log(pool.weights), pool.offset, np.zeros(len(free))])
-    bounds = _bounds(len(logs), c, np.full(len(free), -_FARTHEST), np.full(len(free), _FARTHEST))
+    farthest = np.full(len(slopes), _FARTHEST)
+    start = np.concatenate([np.log(pool.weights), pool.offset, np.zeros(len(slopes))])
+    bounds = _bounds(scores.e, scores.c, -farthest, farthest)
     best = _highest(at, start, bounds)
     assert best is not None
     return at(best.at).pool

@@ -10,15 +10,19 @@ or of one with a weight of ten, one is left out and nine stay. A wrong label mov
 leverage, which λ bounds; uniform flips shrink all scores alike and leave their order.
 
 The features are the samples themselves (`LinearRule`), or, for classes no hyperplane separates, similarities
-exp(−γ‖z − l‖²) to landmarks in the projected space (`LocalRule`), orthonormalized as Nyström's method does. Landmarks
-are drawn from the clouds of the classes: they lie where samples lie, and none of them is a sample.
+exp(−γ‖z − l‖²) to landmarks in the projected space (`LocalRule`), orthonormalized as Nyström's method does
+(`Similarities.orthonormalized`). Landmarks are drawn from the clouds of the classes: they lie where samples lie, and
+none of them is a sample.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.linalg.blas import dtrsm
+from scipy.linalg.lapack import dpstrf
 from scipy.special import softmax
 
 from robustlda.data import Weights
@@ -26,6 +30,9 @@ from robustlda.linalg import Array
 
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 """λ in units of the mean eigenvalue."""
+
+_DETERMINED = 1e-10  # squared distance of a landmark from the span of others, in units of its length
+_ROUNDING = 1e-12  # of the largest eigenvalue, below which there is none
 
 
 @dataclass(frozen=True)
@@ -52,8 +59,17 @@ class Regression:
         weight = weights.trusted
         self._weight, self._one, self._mean = weight, weights.one_trusted, weight @ F / weight.sum()
         F = F - self._mean
-        eigenvalues, self._V = np.linalg.eigh(F.T @ (F * weight[:, None]))
-        self._eigenvalues, self._A = np.maximum(eigenvalues, 0), F @ self._V
+        roots = np.sqrt(weight)[:, None]
+        scaled = F * roots
+        if len(F) >= F.shape[1]:
+            eigenvalues, self._V = np.linalg.eigh(scaled.T @ scaled)
+            self._eigenvalues, self._A = np.maximum(eigenvalues, 0), F @ self._V
+        else:  # the same in the space that the samples span
+            eigenvalues, U = np.linalg.eigh(scaled @ scaled.T)
+            keep = eigenvalues > _ROUNDING * eigenvalues[-1]
+            self._eigenvalues = eigenvalues[keep]
+            self._V = scaled.T @ (U[:, keep] / np.sqrt(self._eigenvalues))
+            self._A = F @ self._V
 
     def solutions(self, Y: Array, penalty: float | None = None) -> Iterator[Solution]:
         """One for each penalty, or the given one."""
@@ -105,11 +121,22 @@ class Similarities:
         np.minimum(K, 0, out=K)
         return np.exp(K, out=K)
 
-    def mixing(self) -> Array:
-        """K^(-1/2), which makes coordinates of similarities; directions of rounding error are left out."""
-        eigenvalues, V = np.linalg.eigh(self.of(self.landmarks))
-        keep = eigenvalues > 1e-8 * eigenvalues[-1]
-        return np.asarray(V[:, keep] / np.sqrt(eigenvalues[keep]))
+    def orthonormalized(self, K: Array) -> tuple[Array, Callable[[Array], Array]]:
+        """Coordinates of similarities K, and what takes coefficients on them to those on the similarities.
+
+        With the factor L of the landmarks' own similarities they are K L⁻ᵀ. Landmarks that others all but determine
+        are left out.
+        """
+        L, order, rank, _ = dpstrf(self.of(self.landmarks), tol=_DETERMINED, lower=1)
+        chosen, L = order[:rank] - 1, L[:rank, :rank]
+        coordinates = dtrsm(1.0, L, K[:, chosen], side=1, lower=1, trans_a=1)
+
+        def back(coef: Array) -> Array:
+            on_all = np.zeros((len(self.landmarks), coef.shape[1]))
+            on_all[chosen] = solve_triangular(L, coef, lower=True, trans="T")
+            return on_all
+
+        return coordinates, back
 
 
 def shrink_factors(squared: Array, limit: float) -> Array:
