@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from robustlda import LabelAudit, RobustLDA
 from robustlda.decision.answers import Answers
-from robustlda.decision.label_noise import most_probable
+from robustlda.decision.labels import most_probable
 
 NAMES = np.array(["red", "green", "blue"])
 

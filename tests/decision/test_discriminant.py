@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from robustlda.data import Weights
 from robustlda.decision import discriminant
-from robustlda.decision.label_noise import Labels
+from robustlda.decision.labels import Labels
 from robustlda.decision.ridge import Regression
 
 

@@ -7,6 +7,9 @@ from scipy.optimize import approx_fprime
 from scipy.special import softmax
 
 from robustlda.decision import label_noise as noise
+from robustlda.decision import likelihood, pools
+from robustlda.decision.labels import Labels
+from robustlda.decision.likelihood import Scores, Slopes, WithLikelihood, WithOneRate, WithRates
 
 
 def drawn(p, rng):
@@ -26,11 +29,11 @@ def noisy_problem(T, n=4000, seed=0):
 def labels_of(given, c, *, weight=None, known=None):
     weight = np.ones(len(given)) if weight is None else weight
     known = np.full(len(given), -1) if known is None else known
-    return noise.Labels(given, weight, np.minimum(weight, 1), known, c)
+    return Labels(given, weight, np.minimum(weight, 1), known, c)
 
 
 def fitted(P, given, **more):
-    return noise.fit_label_noise(noise.floored(P), labels_of(given, P.shape[2], **more))[1]
+    return noise.fit_label_noise(likelihood.floored(P), labels_of(given, P.shape[2], **more))[1]
 
 
 TRANSITIONS = {
@@ -138,7 +141,7 @@ def given_by_looks(share, *, clear=False, n=6000):
 def test_where_classes_are_confused_labels_of_unclear_samples_count_less():
     P, given, true = given_by_looks(0.8)
     wrong = given != true
-    trusting, found = noise.fit_label_noise(noise.floored(P), labels_of(given, 4))
+    trusting, found = noise.fit_label_noise(likelihood.floored(P), labels_of(given, 4))
     assert_allclose(trusting.pool.weights, found.pool.weights)  # predictions know nothing of it
     assert trusting.noise_rate < wrong.mean() - 0.06
     assert abs(found.noise_rate - wrong.mean()) < 0.02
@@ -157,7 +160,7 @@ def test_confusions_that_have_nothing_to_do_with_looks_cost_what_features_leave_
     wrong = (given != true).mean()
     assert wrong < fitted(P, given).noise_rate < wrong + 0.04
     P, given, true = given_by_looks(0.0)
-    trusting, found = noise.fit_label_noise(noise.floored(P), labels_of(given, 4))
+    trusting, found = noise.fit_label_noise(likelihood.floored(P), labels_of(given, 4))
     assert abs(trusting.noise_rate - (given != true).mean()) < 0.02
     assert found.bounds[0] - 0.02 <= (given != true).mean() <= found.noise_rate <= found.bounds[1]
 
@@ -185,11 +188,11 @@ def test_a_label_does_not_explain_itself():
     given = true.copy()
     given[0] = 1
     P = 0.9 * np.eye(4)[true] + 0.025
-    _, T, without_itself = noise._smoothed(P, P, labels_of(given, 4))
+    T, without_itself = smoothed(P, given)
     assert T[0, 1] < 1e-3  # and not one in a hundred
     assert without_itself[0, 0] < 0.9
     given[:40:4] = 1  # ten of them speak for each other
-    _, T, without_itself = noise._smoothed(P, P, labels_of(given, 4))
+    T, without_itself = smoothed(P, given)
     assert T[0, 1] > 0.05
     assert without_itself[0, 0] > 0.85
 
@@ -230,22 +233,70 @@ def test_likelihood_never_falls():
         assert (np.diff(path) >= -1e-9).all()
 
 
-@pytest.mark.parametrize("uniform", [True, False])
-def test_gradient_of_the_pool_is_its_derivative(uniform, monkeypatch):
+def smoothed(P, given):
+    """A transition and the factors that leave a sample out, where features are believed as they are."""
+    scores = Scores(likelihood.centered_logs(P[None]), labels_of(given, 4))
+    v = np.concatenate([[0.0], np.zeros(4), np.full(12, -14.0)])
+    point = WithRates(scores, v)
+    point.beliefs = point.by_features
+    _, T, without_itself = noise._smoothed(point)
+    return T, scores.restored(without_itself)
+
+
+def points():
+    """Points of every kind by their parameters, with sample weights and some checked samples."""
     P, given, true = noisy_problem(TRANSITIONS["several"], n=200)
     known = np.where(np.arange(200) < 20, true, -1)
     labels = labels_of(given, 4, weight=np.random.default_rng(0).uniform(0.5, 2, 200), known=known)
-    seen = []
-    monkeypatch.setattr(noise, "_minimum", lambda f, start, *_, **__: seen.append(f) or start)
-    logs = noise.centered_logs(noise.floored(P))
-    pool, _, _ = noise._fit_pools(logs, labels, uniform=uniform)[0]
+    scores = Scores(likelihood.centered_logs(likelihood.floored(P)), labels)
+    given_class = scores.sorted(labels.likelihood(TRANSITIONS["several"] * 0.9 + 0.025))
     overlap = np.zeros((4, 4))
-    overlap[1, 3] = overlap[3, 1] = 0.7
-    noise.refit_pool(logs, labels, labels.likelihood(TRANSITIONS["several"] * 0.9 + 0.025), pool, overlap)
-    sizes = (2 + 4 + (1 if uniform else 12), 2 + 4 + 4)
-    for f, size in zip((seen[0], seen[-1]), sizes, strict=True):
-        v = np.random.default_rng(1).normal(size=size) / 3
-        assert_allclose(f(v)[1], approx_fprime(v, lambda w, f=f: f(w)[0], 1e-6), rtol=2e-4, atol=2e-3)
+    none = Slopes(scores, overlap)
+    overlap[1, 3] = overlap[3, 1] = overlap[0, 0] = 0.7
+    some = Slopes(scores, overlap)
+    return {
+        "one rate": (lambda v: WithOneRate(scores, v), 2 + 4 + 1),
+        "rates": (lambda v: WithRates(scores, v), 2 + 4 + 12),
+        "likelihood": (lambda v: WithLikelihood(scores, v, given_class, none), 2 + 4),
+        "slopes": (lambda v: WithLikelihood(scores, v, given_class, some), 2 + 4 + 3),
+    }
+
+
+@pytest.mark.parametrize("kind", points())
+@pytest.mark.parametrize("sharpness", [-1.5, 0.3])  # a pool that is blunter than its rules, and one that is sharper
+def test_gradient_and_hessian_are_derivatives(kind, sharpness):
+    at, size = points()[kind]
+    v = np.random.default_rng(1).normal(size=size) / 3
+    v[:2] += sharpness
+    assert_allclose(at(v).gradient(), approx_fprime(v, lambda w: at(w).value, 1e-6), rtol=2e-4, atol=2e-3)
+    if at(v).has_hessian:
+        numerical = [(at(v + step).gradient() - at(v - step).gradient()) / 2e-5 for step in 1e-5 * np.eye(size)]
+        assert_allclose(at(v).hessian(), numerical, rtol=1e-5, atol=1e-5)
+    else:
+        assert kind == "slopes"
+    assert_allclose(at(v).beliefs.sum(axis=0), 1)
+
+
+@pytest.mark.parametrize("uniform", [True, False])
+def test_newton_and_quasi_newton_agree(uniform, monkeypatch):
+    P, given, _ = noisy_problem(TRANSITIONS["several"], n=300)
+    scores = Scores(likelihood.centered_logs(likelihood.floored(P)), labels_of(given, 4))
+    found = max(pools.fit_pools(scores, uniform=uniform), key=lambda each: each.point.value)
+    assert np.abs(found.point.gradient()).max() < 1e-5
+    for kind in (WithOneRate, WithRates):
+        monkeypatch.setattr(kind, "has_hessian", property(lambda self: False, lambda self, value: None), raising=False)
+    other = max(pools.fit_pools(scores, uniform=uniform), key=lambda each: each.point.value)
+    assert_allclose(found.point.value, other.point.value, rtol=1e-9)
+    assert_allclose(found.point.transition, other.point.transition, atol=1e-4)
+
+
+def test_samples_come_back_in_their_order():
+    P, given, _ = noisy_problem(TRANSITIONS["several"], n=50)
+    scores = Scores(likelihood.centered_logs(likelihood.floored(P)), labels_of(given, 4))
+    assert_array_equal(scores.restored(scores.sorted(P[0])), P[0])
+    pool = likelihood.Pool(np.array([0.7, 0.2]), np.arange(4) / 10, np.diag([0.1, 0, 0, 0.2]))
+    logs = likelihood.centered_logs(likelihood.floored(P))
+    assert_allclose(scores.under(pool), pool.probabilities(logs), rtol=1e-12)
 
 
 def test_nothing_is_known_about_a_class_that_was_ruled_out():
@@ -261,7 +312,7 @@ def test_flip_rate_of_one_rule_is_the_best_one(kind, seed):
     for c in (2, 5):
         p, weight = rng.uniform(0, 1, 50), rng.uniform(0.5, 2, 50)
         p = {"soft": p, "sharp": p**8 / (p**8 + (1 - p) ** 8), "certain": (p > 0.2).astype(float)}[kind]
-        floored = (1 - noise.PROB_FLOOR) * p + noise.PROB_FLOOR / c
+        floored = (1 - likelihood.PROB_FLOOR) * p + likelihood.PROB_FLOOR / c
         rates = np.linspace(0, 0.95 * (c - 1) / c, 2000)[:, None]
         grid = np.log((1 - rates) * floored + rates / (c - 1) * (1 - floored)) @ weight
-        assert_allclose(noise.best_likelihood(p, weight, c), grid.max(), rtol=1e-5)
+        assert_allclose(likelihood.best_likelihood(p, weight, c), grid.max(), rtol=1e-5)

@@ -75,10 +75,11 @@ def test_the_objective_is_the_one_that_is_written_down(monkeypatch):
     first = squares(means, np.diag(np.diag(S)))
     median = np.sort(first)[149]
     means, S = moments(np.sqrt(median / (first + 1e-3 * median)))
-    Sigma = (S + seen["share"] * seen["D"]) / (1 + seen["share"])
+    D = np.diag(seen["D"])
+    Sigma = (S + seen["share"] * D) / (1 + seen["share"])
     typical = np.sqrt(np.sort(squares(means, Sigma))[149])
-    assert_allclose(seen["D"], np.diag(np.diag(S)), rtol=1e-9, atol=1e-12)
-    found = objective(X, y, np.ones(len(y)), means, Sigma, seen["D"], seen["share"], typical)
+    assert_allclose(seen["D"], np.diag(S), rtol=1e-9, atol=1e-12)
+    found = objective(X, y, np.ones(len(y)), means, Sigma, D, seen["share"], typical)
     assert_allclose(path[0], found, rtol=1e-8)
 
 

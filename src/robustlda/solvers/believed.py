@@ -38,7 +38,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cholesky
+from scipy.linalg.lapack import dtrtri
 from scipy.special import erf, gammaln
 from scipy.stats import chi2
 
@@ -85,19 +86,20 @@ def solve(samples: Samples, m: int, *, doubt: float = 0.0, tol: float = 1e-4, ma
 def _solve(samples: Samples, m: int, doubt: float, tol: float, max_iter: int) -> Discriminants:
     n = samples.weight.sum()
     metric, means = _usual_distances(samples)
-    typical = _typical(samples, metric, means)
-    _, means, S = _reweighted(samples, metric, means, typical)
+    columns = np.diag(metric) if metric.ndim == 1 else metric
+    typical = _typical(samples, columns, means)
+    _, means, S = _reweighted(samples, columns, means, typical)
     D = _target(samples, S / n)
     unit = _inverse_root(D)
     share = _shrinkage(samples, means, unit, doubt, metric, typical)
-    root = _inverse_root((S / n + share * D) / (1 + share))
+    root = _inverse_root(_drawn_to(D, S / n, share))
     typical = _typical(samples, root, means)
     history: list[float] = []
     before = means, S, root
     while True:
         fit, next_means, next_S = _reweighted(samples, root, means, typical)
         determinant = _log_determinant(unit) - _log_determinant(root)  # of Σ in units of D
-        history.append(float(fit / n + share * np.vdot(root, D @ root) + 2 * (1 + share) * determinant))
+        history.append(float(fit / n + share * _trace(root, D) + 2 * (1 + share) * determinant))
         samples.tell(history[-1])
         done = len(history) > 1 and history[-2] - history[-1] <= tol * len(D)
         if done and history[-1] > history[-2]:
@@ -108,7 +110,7 @@ def _solve(samples: Samples, m: int, doubt: float, tol: float, max_iter: int) ->
             break
         before = means, S, root
         means, S = next_means, next_S
-        root = _inverse_root((S / n + share * D) / (1 + share))
+        root = _inverse_root(_drawn_to(D, S / n, share))
     W, separation = _directions(samples, means, root, m)
     stop = Stop(True, "the objective stopped falling") if done else Stop.limit(max_iter)
     covariance = S / n / _fewer(len(S)) * (_typical(samples, root, means) / typical)
@@ -154,10 +156,12 @@ def _fewer(p: int) -> float:
 
 
 def _target(samples: Samples, S: Array) -> Array:
-    """The matrix that Σ is drawn to."""
+    """The matrix D that Σ is drawn to; a diagonal one as its diagonal."""
     if samples.space.n_features >= (samples.weights.given / samples.weights.one).sum():
-        return np.asarray(np.trace(S) / len(S) * np.eye(len(S)))
-    basis = samples.space.lift(np.eye(len(S)))
+        return np.full(len(S), np.trace(S) / len(S))
+    basis = samples.space.basis
+    if basis is None:
+        return np.diag(S).copy()
     variances = np.einsum("ij,ij->i", basis @ S, basis)
     return np.asarray((basis.T * variances) @ basis)
 
@@ -175,9 +179,9 @@ def _shrinkage(samples: Samples, means: Array, unit: Array, doubt: float, metric
     rho = 0.0
     for k, mean in enumerate(means):
         R, size = rows[labels == k] - mean, sizes[k] * samples.n_classes ** max(0.0, 1 - doubt / TOO_MUCH)
-        squares = np.einsum("ij,ij->i", R @ metric, R @ metric)
-        u = typical / np.sqrt(squares + _SMOOTHING * typical**2)
-        rho += shares[k] * _intensity(np.sqrt(u)[:, None] * (R @ unit), weight[labels == k], size)
+        measured = _times(R, metric)
+        u = typical / np.sqrt(np.einsum("ij,ij->i", measured, measured) + _SMOOTHING * typical**2)
+        rho += shares[k] * _intensity(np.sqrt(u)[:, None] * _times(R, unit), weight[labels == k], size)
     rho = min(rho, _MOST_SHRUNK)
     return rho / (1 - rho)
 
@@ -196,13 +200,35 @@ def _intensity(R: Array, weight: Array, n: float) -> float:
     return float(min(error / spread, 1.0)) if spread > 0 else 1.0
 
 
+def _times(R: Array, root: Array) -> Array:
+    """Rows times columns, which may be those of a diagonal matrix."""
+    return R * root if root.ndim == 1 else R @ root
+
+
+def _drawn_to(D: Array, S: Array, share: float) -> Array:
+    """(S + λD) / (1 + λ)."""
+    if D.ndim == 2:
+        return np.asarray((S + share * D) / (1 + share))
+    drawn = S / (1 + share)
+    drawn[np.diag_indices(len(S))] += share / (1 + share) * D
+    return np.asarray(drawn)
+
+
+def _trace(root: Array, D: Array) -> float:
+    """tr(Σ⁻¹D) with Σ⁻¹ = RRᵀ."""
+    return float(D @ np.einsum("ij,ij->i", root, root) if D.ndim == 1 else np.vdot(root, D @ root))
+
+
 def _inverse_root(S: Array) -> Array:
-    """Columns R with RᵀSR = I."""
-    return np.asarray(solve_triangular(cholesky(S, lower=True), np.eye(len(S)), lower=True).T)
+    """Columns R with RᵀSR = I; of a diagonal matrix, given by its diagonal, the diagonal."""
+    if S.ndim == 1:
+        return np.asarray(1 / np.sqrt(S))
+    inverse, _ = dtrtri(cholesky(S, lower=True), lower=1, overwrite_c=1)
+    return np.asarray(inverse.T)
 
 
 def _log_determinant(root: Array) -> float:
-    return float(np.log(np.diag(root)).sum())
+    return float(np.log(root if root.ndim == 1 else np.diag(root)).sum())
 
 
 def _directions(samples: Samples, means: Array, root: Array, m: int) -> tuple[Array, Array]:
