@@ -315,4 +315,7 @@ def test_flip_rate_of_one_rule_is_the_best_one(kind, seed):
         floored = (1 - likelihood.PROB_FLOOR) * p + likelihood.PROB_FLOOR / c
         rates = np.linspace(0, 0.95 * (c - 1) / c, 2000)[:, None]
         grid = np.log((1 - rates) * floored + rates / (c - 1) * (1 - floored)) @ weight
-        assert_allclose(likelihood.best_likelihood(p, weight, c), grid.max(), rtol=1e-5)
+        other = rng.uniform(0, 1, 50)
+        found = likelihood.best_likelihoods(np.array([p, other]), weight, c)
+        assert_allclose(found[0], grid.max(), rtol=1e-5)
+        assert_allclose(found[1], likelihood.best_likelihoods(other[None], weight, c)[0], rtol=1e-12)

@@ -39,7 +39,7 @@ from robustlda.decision.clouds import Clouds, CloudSettings
 from robustlda.decision.held_out import as_sharp_as_labels_allow, explain, sharpened, sharpest
 from robustlda.decision.label_noise import LabelNoise
 from robustlda.decision.labels import Labels
-from robustlda.decision.likelihood import Pool, best_likelihood, centered_logs, floored
+from robustlda.decision.likelihood import Pool, best_likelihoods, centered_logs, floored
 from robustlda.decision.matrix_free import MatrixFreeRegression
 from robustlda.decision.ridge import LeastSquares, Regression, ScoreRule, Similarities, Solution
 from robustlda.decision.rule import CenteredRows, Checks, Distances, FittedDecision, Training
@@ -346,10 +346,12 @@ def _best(
     tried: list[tuple[float, float, Solution]] = []
     for solution in regression.solutions(targets):
         odds = np.exp(solution.held_out - solution.held_out.max(axis=1, keepdims=True))
-        for sharpness in SHARPNESS:
-            likelihood = best_likelihood(odds[rows, labels] / odds.sum(axis=1), weight, c)
-            tried.append((float(sharpness), likelihood, solution))
+        own = np.empty((len(SHARPNESS), len(labels)))
+        for k in range(len(SHARPNESS)):
+            own[k] = odds[rows, labels] / odds.sum(axis=1)
             odds *= odds  # twice as sharp
+        likelihoods = best_likelihoods(own, weight, c)
+        tried.extend((float(s), float(value), solution) for s, value in zip(SHARPNESS, likelihoods, strict=True))
     tried.sort(key=lambda each: each[:2])
     sharpness, _, solution = tried[sharpest([likelihood for _, likelihood, _ in tried])]
     return (solution, sharpness), softmax(sharpness * solution.held_out, axis=1)

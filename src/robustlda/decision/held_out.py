@@ -20,7 +20,7 @@ from robustlda.decision.label_noise import (
     gain_beyond_calibration,
 )
 from robustlda.decision.labels import Labels
-from robustlda.decision.likelihood import best_likelihood, floored
+from robustlda.decision.likelihood import best_likelihoods, floored
 from robustlda.linalg import Array
 
 TIE = 1.0
@@ -67,7 +67,8 @@ def as_sharp_as_labels_allow(p: Array, labels: Array, weight: Array, factors: It
     """The sharpness that suits given labels (class indices), and the probabilities with it."""
     rows, c = np.arange(len(labels)), p.shape[1]
     tried = [(float(factor), sharpened(p, factor)) for factor in factors]
-    return tried[sharpest([best_likelihood(each[rows, labels], weight, c) for _, each in tried])]
+    own = np.array([each[rows, labels] for _, each in tried])
+    return tried[sharpest(best_likelihoods(own, weight, c).tolist())]
 
 
 def explain(P: Array, labels: Labels, answers: Answers | None = None) -> tuple[LabelNoise, LabelNoise]:
@@ -95,7 +96,7 @@ def _without_certainty(p: Array, labels: Labels) -> Array:
     found, best = p, -np.inf
     for doubt in DOUBTS:
         _, sharp = as_sharp_as_labels_allow((1 - doubt) * p + doubt / c, own, labels.weight, FACTORS)
-        likelihood = best_likelihood(sharp[rows, own], labels.weight, c)
+        likelihood = float(best_likelihoods(sharp[rows, own][None], labels.weight, c)[0])
         if likelihood > best + TIE:
             found, best = sharp, likelihood
     return found

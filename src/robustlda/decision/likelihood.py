@@ -426,19 +426,21 @@ def unequal(labels: Labels) -> bool:
     return bool(labels.sizes.min() < UNEQUAL * labels.sizes.max())
 
 
-def best_likelihood(p: Array, weight: Array, c: int) -> float:
-    """Log-likelihood of given labels of probability p under the flip rate that suits them best."""
+def best_likelihoods(p: Array, weight: Array, c: int) -> Array:
+    """Log-likelihoods of given labels of probability p (rules × samples), each under the flip rate that suits best."""
     p = (1 - PROB_FLOOR) * p + PROB_FLOOR / c
     # p + rate·slope is linear in the rate and its logarithm concave, so Newton's method needs bounds but no more.
     slope = (1 - p) / (c - 1) - p
-    low, high, rate = 0.0, MAX_RATE * (c - 1) / c, 0.2
+    low, high, rate = np.zeros(len(p)), np.full(len(p), MAX_RATE * (c - 1) / c), np.full(len(p), 0.2)
+    moving = np.ones(len(p), dtype=bool)
     for _ in range(40):
-        relative = slope / (p + rate * slope)
-        gradient, curvature = float(weight @ relative), float(weight @ relative**2)
-        low, high = (rate, high) if gradient > 0 else (low, rate)
-        step = rate + gradient / curvature if curvature > 0 else rate
+        relative = slope / (p + rate[:, None] * slope)
+        gradient, curvature = relative @ weight, (relative * relative) @ weight
+        low, high = np.where(gradient > 0, rate, low), np.where(gradient > 0, high, rate)
+        step = rate + gradient / np.where(curvature > 0, curvature, 1)
         # A step of no length is the end; halving the interval instead would lead away from it.
-        if abs(step - rate) <= 1e-12 or high - low <= 1e-12:
+        moving &= (np.abs(step - rate) > 1e-12) & (high - low > 1e-12)
+        if not moving.any():
             break
-        rate = step if low < step < high else (low + high) / 2
-    return float(weight @ np.log(p + rate * slope))
+        rate = np.where(moving, np.where((low < step) & (step < high), step, (low + high) / 2), rate)
+    return np.asarray(np.log(p + rate[:, None] * slope) @ weight)
