@@ -56,8 +56,8 @@ for column in audit.preparation_.columns_:
     print(f"{column.name:11} {column.kind:9}", column.note or ", ".join(column.features))
 
 # %%
-# The most suspicious labels come first. As the errors were planted, we know which labels are wrong; with a table of your
-# own, you would look at the bottles. `id` is the row of the table, as no column was named for it.
+# The most suspicious labels come first. As the errors were planted, we know which labels are wrong; with a table of
+# your own, you would look at the bottles. `id` is the row of the table, as no column was named for it.
 
 print(audit.to_frame()[["id", "given", "suggested", "probability_wrong", "finding"]].head(6).round(3).to_string())
 flagged = audit.ids_[audit.flags()]
