@@ -95,6 +95,6 @@ plt.show()
 
 # %%
 # With correct labels the two are about equally accurate. With wrong ones it depends on the number of samples. From 50
-# per class on, `RobustLDA` finds out which labels to doubt, and is ahead. With 15 or 25 per class and ten factors that move
-# every feature, there is too little evidence to tell wrong labels from classes that overlap, and shrunk LDA, which
+# per class on, `RobustLDA` finds out which labels to doubt, and is ahead. With 15 or 25 per class and ten factors that
+# move every feature, there is too little evidence to tell wrong labels from classes that overlap, and shrunk LDA, which
 # averages over all of them, is clearly better. If labels may be wrong, a few more samples are worth more than a method.
