@@ -74,7 +74,7 @@ print(f"                         fitted to answers {from_answers.score(X_test, y
 #
 # Who confuses what
 # -----------------
-# `annotator_confusion_` has a table for each person. Above is what it says, below the truth.
+# ``annotator_confusion_`` has a table for each person. Above is what it says, below the truth.
 
 fig, axes = plt.subplots(2, len(people), figsize=(11, 4.5), sharex=True, sharey=True, layout="constrained")
 for j, (name, truth) in enumerate(people.items()):

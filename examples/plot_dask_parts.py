@@ -41,8 +41,8 @@ print(f"in memory: {in_memory.noise_rate_:.4f} of the labels are said to be wron
 # %%
 # In parts
 # --------
-# Nothing but the arrays changes. What `predict_proba` returns is a Dask array, of which nothing has been computed until
-# `compute` is called.
+# Nothing but the arrays changes. What ``predict_proba`` returns is a Dask array, of which nothing has been computed
+# until ``compute`` is called.
 
 
 def largest_differences(n_parts):

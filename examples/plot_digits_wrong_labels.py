@@ -5,8 +5,7 @@ Digits with wrong labels
 How fast do classifiers get worse when training labels are wrong? We take scikit-learn's handwritten digits, give wrong
 labels to a share of 400 training images, and test on correctly labeled ones. Two kinds of errors are planted: labels
 replaced by any other class at random, and labels of even digits replaced by the next digit, as someone does who
-mistakes one class for another. The first kind is easy on most classifiers, since errors that point in all directions
-cancel.
+mistakes one class for another. Label for label, the second kind does more harm.
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +24,8 @@ X = X / 16
 
 # %%
 # The competitors have the settings that people usually start with. The SVM is there twice, as its regularization
-# decides how much it believes single labels: `C=10` is slightly better on correct labels and much worse on wrong ones.
+# decides how much it believes single labels: ``C=10`` is slightly better on correct labels and much worse on wrong
+# ones.
 
 methods = {
     "LDA, shrunk": LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
@@ -84,6 +84,6 @@ for kind in kinds:
         print(f"  {name:14}", *(f"{value:.3f}" for value in accuracy[name, kind]))
 
 # %%
-# Where errors point in all directions, the SVM with `C=1` is as good as `RobustLDA`, and at 15 % slightly better. With
-# `C=10` it is slightly better on correct labels and falls far behind on wrong ones. Where one class is mistaken for
-# another, `RobustLDA` estimates who is mistaken for whom, and loses a few points where the others lose many.
+# Where errors point in all directions, the SVM with ``C=1`` is as good as ``RobustLDA``, and at 15 % slightly better.
+# With ``C=10`` it is slightly better on correct labels and falls far behind on wrong ones. Where one class is mistaken
+# for another, ``RobustLDA`` estimates who is mistaken for whom, and loses a few points where the others lose many.

@@ -57,7 +57,7 @@ for column in audit.preparation_.columns_:
 
 # %%
 # The most suspicious labels come first. As the errors were planted, we know which labels are wrong; with a table of
-# your own, you would look at the bottles. `id` is the row of the table, as no column was named for it.
+# your own, you would look at the bottles. ``id`` is the row of the table, as no column was named for it.
 
 print(audit.to_frame()[["id", "given", "suggested", "probability_wrong", "finding"]].head(6).round(3).to_string())
 flagged = audit.ids_[audit.flags()]
@@ -72,7 +72,7 @@ print(f"{audit.noise_rate_:.1%} ({low:.1%} to {high:.1%}). {audit.noise_reason_}
 # %%
 # Review
 # ------
-# `to_review` names the rows whose check teaches the audit most. They are not those that are most surely wrong, about
+# ``to_review`` names the rows whose check teaches the audit most. They are not those that are most surely wrong, about
 # which there is little to learn; most of them turn out to be right. Our person knows the truth.
 
 rows = audit.to_review(30)
@@ -84,8 +84,8 @@ print(f"{reviewed.noise_rate_:.1%} ({low:.1%} to {high:.1%}). {reviewed.noise_re
 # %%
 # Correct
 # -------
-# `cleaned` replaces what is flagged, and what was checked. Rows without a label have no part in it, so the result goes
-# back to the rows in `ids_`.
+# ``cleaned`` replaces what is flagged, and what was checked. Rows without a label have no part in it, so the result
+# goes back to the rows in ``ids_``.
 
 corrected = frame.copy()
 labels, is_no_outlier = reviewed.cleaned()

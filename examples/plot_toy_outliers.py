@@ -20,9 +20,9 @@ from robustlda import RatioLDA, RobustLDA, TraceRatioLDA
 # %%
 # Data
 # ----
-# The classes differ along the first axis. They are `stretch` times as long as wide, along an oblique axis, and the
-# outliers are moved by `distance` along that axis. Without outliers, the direction that separates two Gaussian classes
-# with covariance :math:`\Sigma` best is :math:`\Sigma^{-1}(\mu_1 - \mu_0)`.
+# The classes differ along the first axis. They are ``stretch`` times as long as wide, along an oblique axis, and the
+# outliers are moved by ``distance`` along that axis. Without outliers, the direction that separates two Gaussian
+# classes with covariance :math:`\Sigma` best is :math:`\Sigma^{-1}(\mu_1 - \mu_0)`.
 
 
 def draw(stretch, distance, seed):
@@ -106,9 +106,10 @@ plt.show()
 
 # %%
 # With round classes, outliers at 10 turn LDA already. The paper's rLDA withstands outliers for longer, but those at 40
-# turn it as far as LDA: a length grows without bound, if only linearly. `RobustLDA` stays close to the optimal
+# turn it as far as LDA: a length grows without bound, if only linearly. ``RobustLDA`` stays close to the optimal
 # direction at all distances.
 #
-# With elongated classes the picture changes: the paper's rLDA is farthest from the optimum without outliers, since it
-# adds up lengths in the units of the features and does not divide by the scatter of the classes. Here the outliers lie
-# along the long axis, which costs LDA little. Up to a distance of 10, `RobustLDA` is about as good as LDA.
+# With elongated classes the picture changes: the paper's rLDA is farthest from the optimum without outliers, as its
+# denominator, the part of all lengths that the projection keeps, draws it towards the long axis of the data. The
+# outliers lie along the long axis of the classes, which costs LDA little. Up to a distance of 10, ``RobustLDA`` is about
+# as good as LDA.

@@ -63,7 +63,7 @@ fig.legend(handles, names, loc="outside right center", title="digit", markerscal
 
 # %%
 # With correct labels there is little between the three planes. With 40 % wrong ones, LDA's digits run into each other;
-# shrinkage helps, and the plane of `RobustLDA` looks nearly as if all labels were correct.
+# shrinkage helps, and the plane of ``RobustLDA`` looks nearly as if all labels were correct.
 #
 # The plane of an audit
 # ---------------------
