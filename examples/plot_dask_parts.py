@@ -54,12 +54,11 @@ def largest_differences(n_parts):
         model = RobustLDA().fit(X_parts, y_parts)
         found = model.predict_proba(X_parts).compute()
     turned = np.abs(model.components_ - in_memory.components_).max() / np.abs(in_memory.components_).max()
-    print(
-        f"{n_parts:3} parts of {min(sizes)} to {max(sizes)} rows: probabilities differ by "
-        f"{np.abs(found - probabilities).max():.0e} at most, the projection by {turned:.0e}; "
-        f"{(found.argmax(axis=1) != probabilities.argmax(axis=1)).sum()} predictions differ"
-    )
-    return np.abs(found - probabilities).max(), turned
+    apart = np.abs(found - probabilities).max()
+    changed = (found.argmax(axis=1) != probabilities.argmax(axis=1)).sum()
+    print(f"{n_parts} parts of {min(sizes)} to {max(sizes)} rows: {changed} predictions differ,")
+    print(f"  probabilities by at most {apart:.0e}, the projection by {turned:.0e}")
+    return apart, turned
 
 
 # %%

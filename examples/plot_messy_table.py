@@ -7,6 +7,8 @@ that mean nothing. :class:`~robustlda.LabelAudit` takes a DataFrame as it is: na
 Here a person then checks thirty rows, and the audit learns from that.
 """
 
+import textwrap
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -67,7 +69,8 @@ print(f"{len(flagged)} labels are flagged, of which {np.isin(flagged, wrong).sum
 # How many labels are wrong in all? The interval is wide, and the audit says why.
 
 low, high = audit.noise_interval_
-print(f"{audit.noise_rate_:.1%} ({low:.1%} to {high:.1%}). {audit.noise_reason_}")
+print(f"{audit.noise_rate_:.1%} ({low:.1%} to {high:.1%})")
+print(textwrap.fill(audit.noise_reason_, 80))
 
 # %%
 # Review
@@ -79,7 +82,8 @@ rows = audit.to_review(30)
 reviewed = LabelAudit().fit(frame, "grape", verified={row: truth[row] for row in rows})
 print(f"{np.isin(rows, wrong).sum()} of the {len(rows)} labels checked were wrong")
 low, high = reviewed.noise_interval_
-print(f"{reviewed.noise_rate_:.1%} ({low:.1%} to {high:.1%}). {reviewed.noise_reason_}")
+print(f"{reviewed.noise_rate_:.1%} ({low:.1%} to {high:.1%})")
+print(textwrap.fill(reviewed.noise_reason_, 80))
 
 # %%
 # Correct

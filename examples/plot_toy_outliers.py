@@ -111,5 +111,5 @@ plt.show()
 #
 # With elongated classes the picture changes: the paper's rLDA is farthest from the optimum without outliers, as its
 # denominator, the part of all lengths that the projection keeps, draws it towards the long axis of the data. The
-# outliers lie along the long axis of the classes, which costs LDA little. Up to a distance of 10, ``RobustLDA`` is about
-# as good as LDA.
+# outliers lie along the long axis of the classes, which costs LDA little. Up to a distance of 10, ``RobustLDA`` is
+# about as good as LDA.
