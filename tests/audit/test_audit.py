@@ -319,3 +319,35 @@ def test_features_are_named_on_request_and_not_made_up():
     assert LabelAudit().fit(X, y).plane_features(0) == []
     with pytest.raises(ValueError, match="3 names for 13 features"):
         LabelAudit().fit(X, y, features=["a", "b", "c"])
+
+
+def test_an_outlier_is_not_flagged_whatever_its_label():
+    X, y = load_iris(return_X_y=True)
+    y[7], y[60] = 2, 0
+    X[7] += [6, 6, 0, 0]
+    audit = LabelAudit().fit(X, y)
+    assert audit.finding_[7] == "outlying"
+    assert audit.finding_[60] == "mislabelled"
+    assert_array_equal(audit.flags(), audit.finding_ == "mislabelled")
+    assert audit.cleaned()[0][7] == 2
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_samples_are_called_by_the_index_of_a_frame(by_name):
+    frame = load_iris(as_frame=True).frame
+    frame["target"] = frame["target"].map({0: "a", 1: "b", 2: "c"}).astype(object)
+    frame = frame.sample(frac=1, random_state=0)
+    frame.iloc[3, -1] = {"a": "b", "b": "c", "c": "a"}[frame.iloc[3, -1]]
+    wrong = frame.index[3]
+    if by_name:
+        frame.iloc[10, -1] = None
+        audit = LabelAudit().fit(frame, "target")
+        assert len(audit.ids_) == 149
+    else:
+        audit = LabelAudit().fit(frame.drop(columns="target"), frame["target"])
+    assert wrong in audit.to_frame()["id"].head(8).tolist()
+    assert frame.loc[audit.ids_, "target"].tolist() == audit.given_.tolist()
+    doubled = LabelAudit().fit(
+        pd.concat([frame, frame]).dropna().drop(columns="target"), list(frame["target"].dropna()) * 2
+    )
+    assert_array_equal(doubled.ids_, np.arange(len(doubled.ids_)))  # an index that does not tell rows apart

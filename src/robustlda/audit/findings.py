@@ -85,7 +85,8 @@ class Findings(BaseEstimator):
         """Which labels are probably wrong.
 
         As many of the most suspicious ones as leave the expected share of right labels among them at
-        `max_false_alarm` or below; never one that is more probably right than wrong.
+        `max_false_alarm` or below; never one that is more probably right than wrong, nor that of an outlier, about
+        whose class nothing is known.
 
         Parameters
         ----------
@@ -102,8 +103,9 @@ class Findings(BaseEstimator):
         if self._rows is not None:
             if self._judged is None:
                 raise ValueError("After unpickling, only the flags in `finding_` are known of rows in parts.")
-            return self._judged.finding(self._judged.threshold(share), np.inf)[self._rows] == 1
-        return judging.flagged(self.probability_wrong_, share) & (self.suggested_ != self.given_)
+            return self._judged.finding(self._judged.threshold(share), OUTLYING)[self._rows] == 1
+        flags = judging.flagged(self.probability_wrong_, share) & (self.suggested_ != self.given_)
+        return flags & ~(self.outlyingness_ > OUTLYING)
 
     def to_review(self, n: int = 30) -> Array:
         """The rows whose check by a person would teach the audit most.

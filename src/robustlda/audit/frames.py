@@ -4,6 +4,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import pyarrow as pa
 
 from robustlda.linalg import Array
@@ -13,6 +14,14 @@ def kind_of(X: Any) -> str | None:
     """The library that a DataFrame is from, by name, as a module could not be pickled; None for anything else."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return str(frame.implementation.value) if isinstance(frame, nw.DataFrame) else None
+
+
+def index_of(X: Any) -> Array | None:
+    """The index of a pandas DataFrame, if it has one of its own that tells rows apart; None for anything else."""
+    if kind_of(X) != "pandas" or not X.index.is_unique or X.index.nlevels > 1:
+        return None
+    index = np.asarray(X.index)
+    return None if np.array_equal(index, np.arange(len(index))) else index
 
 
 def needs_preparation(X: Any) -> bool:

@@ -65,7 +65,7 @@ class LabelAudit(Findings):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     ids_ : ndarray of shape (n_samples,)
-        What each sample is called: as given, or its row, from 0.
+        What each sample is called: as given, by the index of a pandas DataFrame, or its row, from 0.
     given_, suggested_ : ndarray of shape (n_samples,)
         The label a sample has, and the one its features suggest.
     probability_wrong_ : ndarray of shape (n_samples,)
@@ -156,7 +156,8 @@ class LabelAudit(Findings):
             integers, −1) where someone was not asked; what is judged is then the label most of them agree on. Or the
             name of the column of X that holds the labels.
         ids : array-like of shape (n_samples,) or str, default=None
-            What samples are called in the results, or the column of X that says so; their rows if None.
+            What samples are called in the results, or the column of X that says so. If None, the index of a pandas
+            DataFrame, so that ``X.loc[audit.ids_]`` are the rows that were judged, or the rows from 0.
         verified : {mask, dict, array-like}, default=None
             What a person has checked: a mask of the samples whose labels are right, a dict from row to right label, or
             an array of right labels with None or NaN where nobody has looked. These are believed, and teach the audit
@@ -189,7 +190,7 @@ class LabelAudit(Findings):
             raise ValueError(
                 f"Each of the {len(given)} samples has a label of its own; an audit needs several samples of a class."
             )
-        names = _checked_ids(ids, len(given))
+        names = _checked_ids(frames.index_of(X) if ids is None else ids, len(given))
         found = evidence.by_committee(estimator, X, y, verified, self.n_resamples, self.random_state)
         if found is None:
             table = _checked_labels(given) if asked is None else asked
@@ -280,6 +281,7 @@ class LabelAudit(Findings):
             raise ValueError(f"X has {n} rows, but P has {len(checked)}; give a row for each.")
         found = by_classifier.by_probabilities(checked, X, names, checks)
         labels = answer_table(y) if has_answers(y) else names[checks.given]
+        ids = frames.index_of(P) if ids is None else ids
         kind = frames.kind_of(P) if X is None else frames.kind_of(X)
         return audit._judge(found, labels, _checked_ids(ids, len(checked)), verified, features, kind)
 
@@ -386,7 +388,9 @@ def _understood(X: Any, label: str, ids: Any) -> LabeledTable:
         raise TypeError(f"Rows in parts need their labels beside them: fit(X, y), with y = X[{label!r}].")
     if ids is not None and not isinstance(ids, str):
         raise TypeError("Where y names a column, ids does so as well.")
-    return understand(RawTable(as_arrow(X), "table", first_row=0), label, id=ids)
+    found = understand(RawTable(as_arrow(X), "table", first_row=0), label, id=ids)
+    index = frames.index_of(X) if ids is None else None
+    return found if index is None else replace(found, ids=index[found.places])
 
 
 def _joined(X: Any, y: Any, ids: Any) -> LabeledTable:
@@ -398,6 +402,7 @@ def _joined(X: Any, y: Any, ids: Any) -> LabeledTable:
     while name in table.column_names:
         name += "_"
     found = understand(RawTable(table.append_column(name, pa.array(labels)), "table", first_row=0), name)
+    ids = frames.index_of(X) if ids is None else ids
     return found if ids is None else replace(found, ids=_checked_ids(ids, len(labels))[found.places])
 
 
