@@ -47,12 +47,6 @@ from robustlda.linalg import Array
 STRENGTHS = 0.5 * 4.0 ** np.arange(6)
 """Samples of a class that κ may be worth."""
 
-NEAR = 2.0
-"""Difference of log-likelihoods that the given labels do not settle: the sharper of two maxima is taken.
-
-So what could be either counts as noise, and is looked at.
-"""
-
 LITTLE = 1.0
 """Log-likelihood that errors depending on the class must gain to be spoken of, where there are more than two."""
 
@@ -220,13 +214,17 @@ class _Explanation:
 
 
 def _explained(scores: Scores, *, uniform: bool) -> _Explanation:
-    """The explanation that makes held-out labels most likely, or of several that nearly do the sharpest."""
+    """Of several maxima the one with the largest evidence: how likely held-out labels are there, and how wide it is.
+
+    Where a very sharp pool and a blunt one explain labels about as well, the sharp one does so by a few samples only,
+    and most parameters near it would not (Laplace's approximation of the integral over them).
+    """
     found = []
     for each in fit_pools(scores, uniform=uniform):
         likelihood, T, without_itself = _smoothed(each.point)
-        found.append(_Explanation(each.point.pool, each.path, T, without_itself, likelihood, uniform))
-    most = max(each.likelihood for each in found)
-    return max((each for each in found if each.likelihood >= most - NEAR), key=lambda each: each.pool.weights.sum())
+        explanation = _Explanation(each.point.pool, each.path, T, without_itself, likelihood, uniform)
+        found.append((likelihood + each.log_width, explanation))
+    return max(found, key=lambda each: each[0])[1]
 
 
 def _judged(found: _Explanation, scores: Scores) -> "_Judgement":

@@ -19,7 +19,7 @@ STARTS = (8.0, 3.0, 1.0)
 blunt with fewer. Which of them a start leads to may hang on the last digits, so there are several."""
 
 _SAME = 1e-2  # a difference of maxima that is none
-_LOWEST, _HIGHEST = -8.0, 3.0  # log β
+_LOWEST, _HIGHEST = -8.0, np.log(4)  # log β: four rules that do not know of each other are this much sharper
 _FARTHEST = 10.0  # b
 _RAREST = -14.0  # logarithm of a rate, relative to that of right labels
 
@@ -30,6 +30,13 @@ class FittedPool:
 
     point: WithOneRate | WithRates
     path: Array
+
+    @property
+    def log_width(self) -> float:
+        """Logarithm of the volume of a normal density of the same curvature, but for a constant; 0 if unknown."""
+        if not self.point.has_hessian:
+            return 0.0
+        return float(-np.linalg.slogdet(-self.point.hessian())[1] / 2)
 
 
 def fit_pools(scores: Scores, *, uniform: bool) -> list[FittedPool]:

@@ -78,7 +78,7 @@ class Regression:
         Y = Y - y
         B, squares = A.T @ (Y * weight[:, None]), A * A
         # Directions in which next to nothing varies, as rounding or jitter leaves them, are none of its members.
-        alive = self._eigenvalues > 1e-9 * self._eigenvalues.max()
+        alive = self._eigenvalues > 1e-9 * self._eigenvalues.max(initial=0)
         mean = self._eigenvalues[alive].mean() if alive.any() else 1.0
         for chosen in PENALTIES if penalty is None else (penalty,):
             inverse = 1 / (self._eigenvalues + chosen * mean)
