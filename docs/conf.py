@@ -50,6 +50,7 @@ myst_dmath_allow_labels = True
 html_math_renderer = "mathml"
 math_number_all = False
 
+toc_object_entries_show_parents = "hide"
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc's sections say it in words
 autodoc_member_order = "bysource"

@@ -5,6 +5,9 @@ read them, and they take the colors of a dark page. The converter is that of doc
 formula that it does not understand is a warning, and so an error in a build with `-W`.
 """
 
+import re
+from html import escape
+
 from docutils import nodes
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -20,10 +23,22 @@ def converted(node: nodes.Element, *, block: bool) -> str:
     text = node.astext().strip()
     rows = r"\\" in text and r"\begin" not in text
     try:
-        return tex2mathml(rf"\begin{{aligned}}{text}\end{{aligned}}" if rows else text, as_block=block)
+        return spaced(tex2mathml(rf"\begin{{aligned}}{text}\end{{aligned}}" if rows else text, as_block=block))
     except MathError as error:
         logger.warning("The formula %r cannot be converted: %s", text, error, location=node)
-        return f"<code>{nodes.Text(text).astext()}</code>"
+        return f"<code>{escape(text)}</code>"
+
+
+def spaced(formula: str) -> str:
+    """The bars of a norm as high as the line, and names of functions with the space that TeX gives them."""
+    formula = formula.replace("<mo>‖</mo>", '<mo stretchy="false" lspace="0" rspace="0">‖</mo>')
+    formula = formula.replace("<mo>|</mo>", '<mo stretchy="false" lspace="0" rspace="0">|</mo>')
+
+    def name(found: re.Match[str]) -> str:
+        after = "0" if found[3] else "0.167em"
+        return f'<mo form="prefix" lspace="0.167em" rspace="{after}">{found[1]}</mo>{found[2]}{found[3] or ""}'
+
+    return re.sub(r'<mi(?: mathvariant="normal")?>([a-z]{2,})</mi>(\s*)(<mo stretchy="false">\()?', name, formula)
 
 
 def visit_inline(self, node):

@@ -35,8 +35,9 @@ def as_page(text: str, name: str) -> str:
     """Links from a folder of results to others, to `docs/` and to pictures, as links within `docs/measured`."""
     text = re.sub(r"\]\(\.\./(\w+)/README\.md", r"](\1.md", text)
     text = re.sub(r"\]\(\.\./\.\./docs/", "](../", text)
-    if not re.search("^## ", text, re.MULTILINE):
-        text = re.sub("^### ", "## ", text, flags=re.MULTILINE)
+    # Tables that are pasted between markers have headings of the third level, also where no second one comes before.
+    before, second, after = text.partition("\n## ")
+    text = re.sub("^### ", "## ", before, flags=re.MULTILINE) + second + after
     return re.sub(r"\]\((?!\.\.|http)([\w.-]+\.(?:png|svg))\)", rf"]({name}/\1)", text)
 
 
