@@ -34,7 +34,6 @@ extensions = [
 GALLERY = HERE.parent / "examples"
 if any(GALLERY.glob("plot_*.py")):
     extensions.append("sphinx_gallery.gen_gallery")
-    tags.add("gallery")  # noqa: F821 (Sphinx defines it)
 
 exclude_patterns = ["_build", "**/GALLERY_HEADER.rst", "**/README.txt"]
 templates_path = ["_templates"]
@@ -80,7 +79,7 @@ html_title = "robustlda"
 html_css_files = ["robustlda.css"]
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"index": [], "changelog": [], "glossary": []}
+html_sidebars = {"index": [], "start": [], "pictures": []}
 html_theme_options = {
     "logo": {"text": "robustlda"},
     "show_prev_next": True,
@@ -94,3 +93,14 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
     "show_toc_level": 2,
 }
+
+
+def with_gallery(app, docname, source):
+    """The gallery in the table of contents, if there is one."""
+    if docname == "index":
+        source[0] = source[0].replace("\nAPI <api/index>", "\nExamples <gallery/index>\nAPI <api/index>")
+
+
+def setup(app):
+    if "sphinx_gallery.gen_gallery" in extensions:
+        app.connect("source-read", with_gallery)

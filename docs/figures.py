@@ -17,7 +17,7 @@ from robustlda.datasets.contaminate import flip_labels
 from robustlda.experiments.paper import toy
 
 RESULTS = Path(__file__).parents[1] / "results"
-BLUE, ORANGE, GREEN, PINK, SKY, RED = "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"
+BLUE, ORANGE, GREEN, PINK, GRAY, RED = "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#8c8c8c", "#d55e00"
 INK = {"light": "#333333", "dark": "#d0d0d0"}
 ON_DARK = {BLUE: "#4da3d9"}
 
@@ -67,7 +67,7 @@ METHODS = {
     "svm": ("SVM, tuned", BLUE, 1.4),
     "shrunk_lda": ("LDA, shrunk", GREEN, 1.4),
     "confident": ("confident learning", PINK, 1.4),
-    "knn_tuned": ("k-NN, tuned", SKY, 1.4),
+    "knn_tuned": ("k-NN, tuned", GRAY, 1.4),
     "logistic": ("logistic regression", ORANGE, 1.4),
 }
 
@@ -91,7 +91,7 @@ def mean_accuracies() -> dict[str, dict[float, float]]:
 
 @figure
 def accuracy(theme: str) -> Any:
-    fig, ax = plt.subplots(figsize=(6.6, 3.6))
+    fig, ax = plt.subplots(figsize=(5.8, 3.4))
     for method, by_level in mean_accuracies().items():
         _, color, width = METHODS[method]
         color = ON_DARK.get(color, color) if theme == "dark" else color

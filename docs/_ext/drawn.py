@@ -54,7 +54,8 @@ class Drawn(SphinxDirective):
             raise self.error(f"The figure {name} needs an alt text.")
         found = []
         for theme in THEMES:
-            image = nodes.image(uri=f"/drawn/{name}-{theme}.svg", alt=self.options["alt"])
+            uri = f"/drawn/{name}-{theme}.svg"
+            image = nodes.image(uri=uri, alt=self.options["alt"], classes=[f"only-{theme}"])
             if "width" in self.options:
                 image["width"] = self.options["width"]
             figure = nodes.figure("", image, classes=[f"only-{theme}"], align="center")
