@@ -22,6 +22,10 @@ def converted(node: nodes.Element, *, block: bool) -> str:
     """A formula as MathML, or as it was written where that fails."""
     text = node.astext().strip()
     rows = r"\\" in text and r"\begin" not in text
+    if re.search(r"\\(hat|bar|tilde|dot)\s*(\{\w+\}|\w)\}?[_^]", text):
+        logger.warning(
+            "The formula %r has an index behind an accent, which would end up below it.", text, location=node
+        )
     try:
         return spaced(tex2mathml(rf"\begin{{aligned}}{text}\end{{aligned}}" if rows else text, as_block=block))
     except MathError as error:
@@ -30,7 +34,13 @@ def converted(node: nodes.Element, *, block: bool) -> str:
 
 
 def spaced(formula: str) -> str:
-    """The bars of a norm as high as the line, and names of functions with the space that TeX gives them."""
+    """What TeX does and the converter does not.
+
+    The bars of a norm are as high as the line, names of functions have space around them, and the rows of `aligned` meet
+    at the relation, with sums at their full size.
+    """
+    aligned = '<mtable class="ams-align" displaystyle="true" columnalign="right left">'
+    formula = formula.replace('<mtable class="ams-align">', aligned)
     formula = formula.replace("<mo>‖</mo>", '<mo stretchy="false" lspace="0" rspace="0">‖</mo>')
     formula = formula.replace("<mo>|</mo>", '<mo stretchy="false" lspace="0" rspace="0">|</mo>')
 
