@@ -36,8 +36,8 @@ def converted(node: nodes.Element, *, block: bool) -> str:
 def spaced(formula: str) -> str:
     """What TeX does and the converter does not.
 
-    The bars of a norm are as high as the line, names of functions have space around them, and the rows of `aligned` meet
-    at the relation, with sums at their full size.
+    The bars of a norm are as high as the line, names of functions have space around them, and the rows of `aligned`
+    meet at the relation, with sums at their full size.
     """
     aligned = '<mtable class="ams-align" displaystyle="true" columnalign="right left">'
     formula = formula.replace('<mtable class="ams-align">', aligned)
