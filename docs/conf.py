@@ -51,6 +51,21 @@ math_number_all = False
 
 toc_object_entries_show_parents = "hide"
 autosummary_generate = True
+autosummary_context = {  # the page that explains an object
+    "explained": {
+        "RobustLDA": "/guide/beliefs",
+        "RatioLDA": "/guide/algorithm",
+        "TraceRatioLDA": "/guide/lengths",
+        "LabelAudit": "/guide/label_noise",
+        "TablePreparation": "/tables",
+        "ParquetTable": "/scaling",
+        "Blocks": "/scaling",
+        "Store": "/extending",
+        "Block": "/extending",
+        "Loss": "/extending",
+        "minimize_ratio": "/guide/algorithm",
+    }
+}
 autodoc_typehints = "none"  # numpydoc's sections say it in words
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
