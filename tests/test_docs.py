@@ -158,8 +158,19 @@ def run(page, text):
             continue
         # As many empty lines as there are before it: a traceback then gives the line of the page.
         exec(compile("\n" * line + code, str(page), "exec"), namespace)
+        check_numbers(code, namespace)
         count += 1
     return count, left_out
+
+
+def check_numbers(code, namespace):
+    """Where a comment gives the value of an expression, or of the first of several, it has that value."""
+    for expression, stated in re.findall(r"^(\S.*?)  # (\d*\.?\d+)(?=[:,]|$)", code, re.MULTILINE):
+        if "=" not in expression:
+            value = eval(expression, namespace)
+            value = value[0] if isinstance(value, tuple) else value
+            unit = 10.0 ** -len(stated.partition(".")[2])
+            assert abs(value - float(stated)) <= unit, f"{expression} is {value}, not {stated}"
 
 
 WITH_CODE = [page for page in PAGES[1:] if "```python" in page.read_text(encoding="utf-8")]
@@ -186,6 +197,12 @@ def test_code_that_fails_is_seen_with_its_line():
         run("page.md", page)
     assert caught.traceback[-1].lineno + 1 == 11
     assert run("page.md", page.replace("x / 0", "assert x == 1")) == (2, ["no cluster"])
+
+
+def test_a_number_that_is_not_true_is_seen():
+    check_numbers("x  # .034: about\nx, y  # .03, and more\ny  # 2\nx  # a word\nz = 3  # 4\n", {"x": 0.0338, "y": 2})
+    with pytest.raises(AssertionError, match=r"x is 0.0338, not .05"):
+        check_numbers("x  # .05\n", {"x": 0.0338})
 
 
 # Objects
