@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import StandardScaler
 
-from robustlda import losses
+from robustlda import RatioLDA, losses
 
 MEMBERS = [
     *[kind() for kind in losses.LOSSES.values()],
@@ -60,3 +62,27 @@ def test_lp_with_p_one_is_l12_and_with_p_two_is_squared():
 def test_bad_settings_get_one_sentence(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+class Geman:
+    """A loss of one's own, after Geman and McClure: levels off at s²."""
+
+    max_exponent = 1.0
+
+    def __init__(self, scale=2.0):
+        self.scale = scale
+
+    def value(self, t):
+        return t / (1 + t / self.scale**2)
+
+    def weight(self, t):
+        return 1 / (1 + t / self.scale**2) ** 2
+
+
+def test_a_new_loss_is_one_small_class():
+    X, y = load_wine(return_X_y=True)
+    model = RatioLDA(4, loss=Geman()).fit(StandardScaler().fit_transform(X), y)
+    assert (np.diff(model.objective_path_) <= 1e-12).all()
+    assert model.score(StandardScaler().fit_transform(X), y) > 0.95
+    test_weight_is_the_derivative(Geman())
+    test_tangent_lies_above_the_loss(Geman())

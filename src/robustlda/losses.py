@@ -33,7 +33,18 @@ from robustlda.linalg import Array
 
 
 class Loss(Protocol):
-    """A non-decreasing function of the squared length, concave, and its derivative."""
+    """A non-decreasing function of the squared length, concave, and its derivative.
+
+    `max_exponent` is the largest exponent q for which N^q, N the sum of the loss, is concave in the squared lengths.
+
+    Examples
+    --------
+    >>> from robustlda.losses import LOSSES
+    >>> sorted(LOSSES)
+    ['capped', 'cauchy', 'l12', 'lp', 'squared', 'welsch']
+    >>> {name: loss().max_exponent for name, loss in LOSSES.items()}
+    {'squared': 1.0, 'l12': 2.0, 'lp': 4.0, 'capped': 2.0, 'welsch': 1.0, 'cauchy': 1.0}
+    """
 
     @property
     def max_exponent(self) -> float: ...
@@ -59,7 +70,15 @@ def _require_size(name: str, value: float, usual: str) -> None:
 
 @dataclass(frozen=True)
 class Squared:
-    """φ(t) = t."""
+    """φ(t) = t: the objective of trace-ratio LDA.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustlda.losses import Squared
+    >>> Squared().value(np.array([0.0, 1.0, 9.0])).tolist()
+    [0.0, 1.0, 9.0]
+    """
 
     @property
     def max_exponent(self) -> float:
@@ -74,7 +93,22 @@ class Squared:
 
 @dataclass(frozen=True)
 class Lp:
-    """φ(t) = (t + ε)^{p/2} with 0 < p ≤ 2."""
+    """φ(t) = (t + ε)^{p/2} with 0 < p ≤ 2: distrusts long residuals the more, the smaller p is.
+
+    Parameters
+    ----------
+    p : float, default=0.5
+        The power of a length.
+    smoothing : float, default=1e-6
+        The ε, in units of the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustlda.losses import Lp
+    >>> Lp(p=1.0).value(np.array([1.0, 9.0])).round(3).tolist()
+    [1.0, 3.0]
+    """
 
     p: float = 0.5
     smoothing: float = 1e-6
@@ -96,7 +130,23 @@ class Lp:
 
 @dataclass(frozen=True)
 class L12:
-    """φ(t) = √(t + ε), the smoothed length of the paper."""
+    """φ(t) = √(t + ε), the smoothed length of the paper.
+
+    Parameters
+    ----------
+    smoothing : float, default=1e-6
+        The ε, in units of the data.
+
+    Examples
+    --------
+    A sample three times as far away counts three times as much, and its square has a third of the weight:
+
+    >>> import numpy as np
+    >>> from robustlda.losses import L12
+    >>> t = np.array([1.0, 9.0])
+    >>> L12().value(t).round(3).tolist(), L12().weight(t).round(3).tolist()
+    ([1.0, 3.0], [0.5, 0.167])
+    """
 
     smoothing: float = 1e-6
 
@@ -116,7 +166,22 @@ class L12:
 
 @dataclass(frozen=True)
 class Capped:
-    """φ(t) = min(√(t + ε), cap)."""
+    """φ(t) = min(√(t + ε), cap): beyond the cap a sample has no influence at all.
+
+    Parameters
+    ----------
+    cap : float, default=2.0
+        The length from which on a sample counts no more, in units of the median length.
+    smoothing : float, default=1e-6
+        The ε, in units of the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustlda.losses import Capped
+    >>> Capped(cap=2.0).weight(np.array([1.0, 9.0])).round(3).tolist()
+    [0.5, 0.0]
+    """
 
     cap: float = 2.0
     smoothing: float = 1e-6
@@ -139,7 +204,20 @@ class Capped:
 
 @dataclass(frozen=True)
 class Welsch:
-    """φ(t) = s²(1 − exp(−t/s²))."""
+    """φ(t) = s²(1 − exp(−t/s²)): rejects far samples smoothly.
+
+    Parameters
+    ----------
+    scale : float, default=2.0
+        The s, in units of the median length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustlda.losses import Welsch
+    >>> Welsch(scale=2.0).weight(np.array([0.0, 4.0, 36.0])).round(3).tolist()
+    [1.0, 0.368, 0.0]
+    """
 
     scale: float = 2.0
 
@@ -159,7 +237,20 @@ class Welsch:
 
 @dataclass(frozen=True)
 class Cauchy:
-    """φ(t) = s² log(1 + t/s²)."""
+    """φ(t) = s² log(1 + t/s²): between a length and rejection.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        The s, in units of the median length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustlda.losses import Cauchy
+    >>> Cauchy().weight(np.array([0.0, 1.0, 9.0])).tolist()
+    [1.0, 0.5, 0.1]
+    """
 
     scale: float = 1.0
 
@@ -181,7 +272,25 @@ LOSSES = {"squared": Squared, "l12": L12, "lp": Lp, "capped": Capped, "welsch": 
 
 
 def resolve(loss: str | Loss) -> Loss:
-    """The loss of that name with its usual settings, or the object itself."""
+    """The loss of that name with its usual settings, or the object itself.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        A name in `LOSSES`, or an object with `value`, `weight` and `max_exponent`.
+
+    Returns
+    -------
+    loss : Loss
+
+    Examples
+    --------
+    >>> from robustlda.losses import Capped, resolve
+    >>> resolve("capped")
+    Capped(cap=2.0, smoothing=1e-06)
+    >>> resolve(Capped(cap=3.0))
+    Capped(cap=3.0, smoothing=1e-06)
+    """
     if isinstance(loss, str):
         if loss not in LOSSES:
             raise ValueError(

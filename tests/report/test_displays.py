@@ -7,9 +7,9 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
 
-from robustlda import LabelAudit, RobustLDA
+from robustlda import LabelAudit, RobustLDA, TraceRatioLDA, report
 from robustlda.datasets.contaminate import flip_labels
-from robustlda.report.displays import ClassMapDisplay, LabelNoiseDisplay, ObjectiveDisplay, ProjectionDisplay
+from robustlda.report import ClassMapDisplay, LabelNoiseDisplay, ObjectiveDisplay, ProjectionDisplay, displays
 
 matplotlib.use("Agg")
 OF_AUDITS = (ProjectionDisplay, ClassMapDisplay, LabelNoiseDisplay)
@@ -79,3 +79,34 @@ def test_objective_display_shows_the_path(ax):
     assert_array_equal(ax.lines[0].get_ydata(), model.objective_path_)
     assert ax.get_title() == model.stop_reason_
     assert display.figure_ is ax.figure
+
+
+def test_displays_are_found_where_users_look():
+    assert {name: getattr(report, name) for name in report.__all__} == {n: getattr(displays, n) for n in report.__all__}
+    assert set(report.__all__) <= set(dir(report))
+    with pytest.raises(AttributeError, match="has no attribute 'PieChartDisplay'"):
+        report.PieChartDisplay  # noqa: B018
+
+
+def test_samples_are_drawn_in_the_projection_of_an_estimator(ax):
+    X, y = load_wine(return_X_y=True)
+    model = RobustLDA().fit(X, y)
+    display = ProjectionDisplay.from_estimator(model, X[::2], y[::2], ax=ax)
+    assert_array_equal(display.points, model.transform(X[::2]))
+    assert display.ax_ is ax
+    assert len(ax.lines) == 3, "an ellipse for each class"
+    assert not any("mislabelled" in str(c.get_label()) for c in ax.collections)
+    assert not hasattr(ProjectionDisplay.from_estimator(model, X, y), "ax_")
+    with pytest.raises(ValueError, match="RobustLDA has 1 component, and a plane needs two"):
+        ProjectionDisplay.from_estimator(RobustLDA(n_components=1).fit(X, y), X, y)
+
+
+def test_label_noise_of_an_estimator_has_no_interval(audit, ax):
+    X, y = load_wine(return_X_y=True)
+    model = RobustLDA().fit(X, flip_labels(y, 0.2, np.random.default_rng(0))[0])
+    display = LabelNoiseDisplay.from_estimator(model, ax=ax)
+    assert_array_equal(display.transition, model.transition_)
+    assert ax.get_title() == f"{model.noise_rate_:.1%} of the labels are wrong"
+    assert " to " in LabelNoiseDisplay.from_audit(audit, plot=True).ax_.get_title()
+    with pytest.raises(ValueError, match="TraceRatioLDA knows nothing about wrong labels"):
+        LabelNoiseDisplay.from_estimator(TraceRatioLDA().fit(X, y))

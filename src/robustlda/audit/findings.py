@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from robustlda.audit import frames, judging, parted_audit, picture
 from robustlda.audit.picture import OUTLYING
+from robustlda.documentation import Documented
 from robustlda.estimators import check_whole
 from robustlda.linalg import Array
 from robustlda.output import replacing
@@ -19,7 +20,7 @@ from robustlda.tables.preparation import TablePreparation
 _WORTH_NAMING = 0.2  # correlation
 
 
-class Findings(BaseEstimator):
+class Findings(Documented, BaseEstimator):
     """Flags, rows to review, tables and pages from the attributes of a fitted audit, which `LabelAudit` documents."""
 
     max_false_alarm: float

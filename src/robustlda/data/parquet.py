@@ -84,6 +84,24 @@ class ParquetTable:
         The columns that are used.
     left_out : list of str
         Columns that are not, as they hold no numbers.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pyarrow as pa
+    >>> import pyarrow.parquet as pq
+    >>> from sklearn.datasets import load_iris
+    >>> from robustlda import RobustLDA
+    >>> from robustlda.data import ParquetTable
+    >>> X, y = load_iris(return_X_y=True)
+    >>> columns = {"length": X[:, 2], "width": X[:, 3], "kind": y, "note": ["seen"] * 150}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(pa.table(columns), Path(folder) / "part-0.parquet")
+    ...     table = ParquetTable(f"{folder}/part-*.parquet", "kind")
+    ...     model = RobustLDA().fit(table, None)
+    >>> table.features, table.left_out, model.components_.shape
+    (['length', 'width'], ['note'], (2, 2))
     """
 
     def __init__(

@@ -32,6 +32,17 @@ class Samples(BlockReader[CenteredBlock]):
     W is a dim × m frame, M a matrix of c class centers in the rows, s and w one number for each sample. Vectors and
     matrices handed out are in working coordinates. `frame` takes them to the coordinates of the stored rows, where
     those are others. `weight` is what a sample counts in all of them, trust included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustlda.data import Weights, as_samples, as_store
+    >>> from robustlda.plan import Plan
+    >>> X, y = np.array([[0.0, 0], [2, 0], [0, 4], [2, 4]]), np.array([0, 0, 1, 1])
+    >>> samples = as_samples(as_store(X), y, Weights.of(np.ones(4)), X.mean(axis=0), 2, Plan())
+    >>> totals, sums = samples.class_sums(samples.weight)
+    >>> totals.tolist(), samples.rank
+    ([2.0, 2.0], 2)
     """
 
     def __init__(
@@ -292,7 +303,39 @@ class Samples(BlockReader[CenteredBlock]):
 def as_samples(
     store: Store, labels: Array, weights: Weights, center: Array, n_classes: int, plan: Plan | None = None
 ) -> Samples:
-    """The samples about a center, in the space they span."""
+    """The samples about a center, in the space they span.
+
+    Parameters
+    ----------
+    store : Store
+        Rows.
+    labels : ndarray of shape (n_samples,)
+        The index of each sample's class.
+    weights : Weights
+        What each sample counts.
+    center : ndarray of shape (n_features,)
+        What is subtracted from every row.
+    n_classes : int
+        How many classes there are.
+    plan : Plan, default=None
+        Thresholds of the computation; the usual ones if None.
+
+    Returns
+    -------
+    samples : Samples
+
+    Examples
+    --------
+    The third feature is the sum of the others, so samples span a plane:
+
+    >>> import numpy as np
+    >>> from robustlda.data import Weights, as_samples, as_store
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> X[:, 2] = X[:, 0] + X[:, 1]
+    >>> samples = as_samples(as_store(X), np.arange(50) % 2, Weights.of(np.ones(50)), X.mean(axis=0), 2)
+    >>> samples.dim, samples.space.n_features
+    (2, 3)
+    """
     plan = plan or Plan()
     n, d = store.shape
     if store.sparse and plan.densifies(n, d):

@@ -22,7 +22,16 @@ B = TypeVar("B")
 
 
 class Block(Protocol):
-    """Some rows x_j and the products that can be had of them."""
+    """Some rows x_j and the products that can be had of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustlda.data import as_store
+    >>> block = as_store(np.arange(6.0).reshape(3, 2)).block(slice(1, 3))
+    >>> block.times(np.array([[1.0], [1.0]])).ravel().tolist()
+    [5.0, 9.0]
+    """
 
     @property
     def dtype(self) -> np.dtype[Any]: ...
@@ -93,6 +102,24 @@ class Store(Protocol):
 
     `dtype` is float64 or float32, and so are the blocks. The ends of a slice given to `block` are whole numbers within
     the rows; an index given to `take` may be in any order. Blocks are never written to.
+
+    Examples
+    --------
+    Random numbers that are drawn when they are asked for, and nowhere kept:
+
+    >>> import numpy as np
+    >>> from robustlda import RobustLDA
+    >>> from robustlda.data.dense import DenseBlock, DenseStore
+    >>> class Drawn:
+    ...     shape, dtype, sparse, in_memory = (200, 3), np.dtype(float), False, False
+    ...     def block(self, rows):
+    ...         return DenseBlock(np.random.default_rng(0).normal(size=self.shape)[rows])
+    ...     def take(self, index):
+    ...         return DenseStore(self.block(slice(0, 200)).rows()[index])
+    >>> store = Drawn()
+    >>> y = store.block(slice(0, 200)).rows()[:, 0] > 0
+    >>> RobustLDA().fit(store, y).transform(store).shape
+    (200, 1)
     """
 
     @property
@@ -203,7 +230,25 @@ KINDS = (
 
 
 def as_store(X: Any) -> Store:
-    """The store that suits how the data are stored."""
+    """The store that suits how the data are stored.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix, memory-mapped array, Dask collection, ParquetTable, Blocks, store}
+        Rows.
+
+    Returns
+    -------
+    store : Store
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustlda.data import as_store
+    >>> store = as_store(np.eye(3))
+    >>> store.shape, store.sparse, store.in_memory
+    ((3, 3), False, True)
+    """
     for kind in KINDS:
         if kind.recognizes(X):
             return kind.build(X)

@@ -13,6 +13,14 @@ class Weights:
     `given` is the weight the user gave it, `one` what a single copy weighs where that stands for several, and `trust` a
     factor for what it may contribute to a projection. A sample far from its class has little trust; its label counts
     as much as any other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robustlda.data import Weights
+    >>> weights = Weights.of(np.array([1.0, 2.0]), trust=np.array([1.0, 0.5]))
+    >>> weights.trusted.tolist(), weights.one.tolist()
+    ([1.0, 1.0], [1.0, 1.0])
     """
 
     given: Any

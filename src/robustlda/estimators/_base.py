@@ -28,6 +28,7 @@ from robustlda.decision.answers import Answers
 from robustlda.decision.label_noise import LabelNoise
 from robustlda.decision.labels import most_probable
 from robustlda.decision.rule import CenteredRows, Checks, LinearRule
+from robustlda.documentation import Documented
 from robustlda.estimators import _validation as validation
 from robustlda.linalg import Array, fix_signs
 from robustlda.plan import Plan
@@ -45,7 +46,9 @@ def _decides(estimator: "DiscriminantProjection") -> bool:
     return True
 
 
-class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator):
+class DiscriminantProjection(
+    Documented, ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator
+):
     """Base of the estimators: a subclass says what W is in `_solve`, and how many columns it has by default.
 
     `plan` holds all thresholds of the computation; tests and benchmarks give an estimator another one.

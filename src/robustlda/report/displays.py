@@ -68,11 +68,17 @@ class ProjectionDisplay(_Display):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from robustlda import LabelAudit
-    >>> from robustlda.report.displays import ProjectionDisplay
-    >>> display = ProjectionDisplay.from_audit(LabelAudit().fit(*load_iris(return_X_y=True)))
+    >>> from robustlda import LabelAudit, RobustLDA
+    >>> from robustlda.report import ProjectionDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> display = ProjectionDisplay.from_audit(LabelAudit().fit(X, y))
     >>> display.points.shape
     (150, 2)
+
+    Other samples, in the projection of a fitted estimator:
+
+    >>> ProjectionDisplay.from_estimator(RobustLDA().fit(X, y), X[:20], y[:20]).points.shape
+    (20, 2)
     """
 
     def __init__(
@@ -90,6 +96,38 @@ class ProjectionDisplay(_Display):
             trusted=audit.probability_wrong_ < 0.5,
             axes=(_axis(audit, 0), _axis(audit, 1)),
         )
+        return display._plot_if_asked(ax, plot)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, plot: bool = False) -> Self:
+        """Create the display from samples in the first two components of a fitted estimator; nothing is marked.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted, with at least two components.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their labels, by which they are colored.
+        ax : matplotlib axes, default=None
+            Where to draw; on new axes if None.
+        plot : bool, default=False
+            Whether to draw at once; also done if axes are given.
+
+        Returns
+        -------
+        display : ProjectionDisplay
+        """
+        given, points = np.asarray(y), np.asarray(estimator.transform(X), float)
+        if points.shape[1] < 2:
+            raise ValueError(
+                f"{type(estimator).__name__} has {points.shape[1]} component, and a plane needs two: "
+                "fit it with n_components=2."
+            )
+        nothing = np.full(len(given), "", dtype="<U11")
+        trusted = np.ones(len(given), bool)
+        display = cls(points=points[:, :2], given=given, finding=nothing, trusted=trusted)
         return display._plot_if_asked(ax, plot)
 
     def plot(self, ax: Any = None) -> Self:
@@ -151,6 +189,17 @@ class ClassMapDisplay(_Display):
         The two coordinates.
     given, finding : ndarray of shape (n_samples,)
         Labels and findings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from robustlda import LabelAudit
+    >>> from robustlda.report import ClassMapDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y[7] = 2
+    >>> display = ClassMapDisplay.from_audit(LabelAudit().fit(X, y))
+    >>> bool(display.farness[7] > 0.9), bool(display.probability_wrong[7] > 0.9)
+    (True, True)
     """
 
     def __init__(self, *, farness: Array, probability_wrong: Array, given: Array, finding: Array) -> None:
@@ -201,12 +250,23 @@ class LabelNoiseDisplay(_Display):
         Class labels.
     noise_rate : float
         Estimated share of wrong labels.
-    noise_interval : tuple of two floats
-        95 % interval for it.
+    noise_interval : tuple of two floats, default=None
+        Interval for it, if known.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from robustlda import LabelAudit, RobustLDA
+    >>> from robustlda.report import LabelNoiseDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> LabelNoiseDisplay.from_audit(LabelAudit().fit(X, y)).transition.shape
+    (3, 3)
+    >>> LabelNoiseDisplay.from_estimator(RobustLDA().fit(X, y)).classes.tolist()
+    [0, 1, 2]
     """
 
     def __init__(
-        self, *, transition: Array, classes: Array, noise_rate: float, noise_interval: tuple[float, float]
+        self, *, transition: Array, classes: Array, noise_rate: float, noise_interval: tuple[float, float] | None = None
     ) -> None:
         self.transition, self.classes = transition, classes
         self.noise_rate, self.noise_interval = noise_rate, noise_interval
@@ -220,6 +280,30 @@ class LabelNoiseDisplay(_Display):
             noise_rate=audit.noise_rate_,
             noise_interval=audit.noise_interval_,
         )
+        return display._plot_if_asked(ax, plot)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, plot: bool = False) -> Self:
+        """Create the display from a fitted estimator that models wrong labels; it knows no interval.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted, with ``decision="noise_aware"``, or a `RobustLDA`.
+        ax : matplotlib axes, default=None
+            Where to draw; on new axes if None.
+        plot : bool, default=False
+            Whether to draw at once; also done if axes are given.
+
+        Returns
+        -------
+        display : LabelNoiseDisplay
+        """
+        if not hasattr(estimator, "transition_"):
+            raise ValueError(
+                f"{type(estimator).__name__} knows nothing about wrong labels; fit it with decision='noise_aware'."
+            )
+        display = cls(transition=estimator.transition_, classes=estimator.classes_, noise_rate=estimator.noise_rate_)
         return display._plot_if_asked(ax, plot)
 
     def plot(self, ax: Any = None) -> Self:
@@ -238,8 +322,8 @@ class LabelNoiseDisplay(_Display):
                 ax.text(j, i, f"{wrong[i, j]:.0f}", ha="center", va="center", color="w" if dark else "k", fontsize=8)
         ax.set_xlabel("given label")
         ax.set_ylabel("true class")
-        low, high = self.noise_interval
-        ax.set_title(f"{self.noise_rate:.1%} of the labels are wrong ({low:.1%} to {high:.1%})", fontsize=10)
+        interval = "" if self.noise_interval is None else " ({:.1%} to {:.1%})".format(*self.noise_interval)
+        ax.set_title(f"{self.noise_rate:.1%} of the labels are wrong{interval}", fontsize=10)
         self.figure_.colorbar(image, ax=ax, label="% of a class that was given the label")
         return self
 
@@ -258,7 +342,7 @@ class ObjectiveDisplay(_Display):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from robustlda import RobustLDA
-    >>> from robustlda.report.displays import ObjectiveDisplay
+    >>> from robustlda.report import ObjectiveDisplay
     >>> model = RobustLDA(n_components=2).fit(*load_iris(return_X_y=True))
     >>> len(ObjectiveDisplay.from_estimator(model).path) == model.n_iter_ + 1
     True

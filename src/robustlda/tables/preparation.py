@@ -19,6 +19,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, RobustScaler
 from sklearn.utils.validation import check_is_fitted
 
+from robustlda.documentation import Documented
 from robustlda.linalg import Array
 from robustlda.tables import columns as kinds
 from robustlda.tables import doubtful
@@ -33,7 +34,7 @@ GAPS, GAPS_SHARE = 10, 0.02
 """Missing values, and share of all rows, from which on it is a feature that they are missing."""
 
 
-class TablePreparation(TransformerMixin, BaseEstimator):
+class TablePreparation(Documented, TransformerMixin, BaseEstimator):
     """Make features of the columns of a table.
 
     Numbers, dates, categories and text are recognized by their values, also numbers that are written with a unit
@@ -74,6 +75,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     columns_: list[ColumnUse]
     findings_: list[Finding]
+    _public_module = "robustlda.tables"
 
     def __init__(
         self,
