@@ -150,7 +150,12 @@ def _cloud(view: _View, member: CloudMember) -> str:
     degrees = float(known(clouds.settings).degrees)
     root = cholesky(clouds.precision, lower=True, check_finite=False)
     M = clouds.centers @ root
-    Y = graph.add("MatMul", graph.add("Div", view.Z, np.array(float(clouds.unit))), root)
+    # The unit is a part of the matrix: a number next to a product is rounded to single precision by onnxruntime.
+    with np.errstate(over="ignore"):
+        roots = root / float(clouds.unit)
+    if not np.isfinite(roots).all():
+        raise ValueError(f"Numbers of size {clouds.unit:.0e} are too small for an ONNX graph; scale the features.")
+    Y = graph.add("MatMul", view.Z, roots)
     lengths = graph.add("Add", graph.row_sums(graph.add("Mul", Y, Y)), np.einsum("ij,ij->i", M, M))
     squared = graph.add("Sub", lengths, graph.add("MatMul", Y, 2 * M.T))
     squared = graph.add("Max", squared, np.array(0.0))
