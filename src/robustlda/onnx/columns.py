@@ -1,8 +1,8 @@
 """`TablePreparation` as operators: an input for each column, features out.
 
-Numbers are centered, scaled and filled in, gaps become features, and a word becomes its row of a small table of features.
-A graph cannot take words apart, so dates and free text are refused, numbers in words ("3,750 g") are given as numbers,
-and texts have no spaces around them; `robustlda predict` sees to both.
+Numbers are centered, scaled and filled in, gaps become features, and a word becomes its row of a small table. A graph
+cannot take words apart, so dates and free text are refused, numbers in words ("3,750 g") are given as numbers, and
+texts have no spaces around them; `robustlda predict` sees to both.
 """
 
 from typing import Any
@@ -24,8 +24,8 @@ def check_columns(preparation: TablePreparation) -> None:
     if refused:
         shown = ", ".join(refused[:_SHOWN]) + (", …" if len(refused) > _SHOWN else "")
         raise ValueError(
-            f"An ONNX file takes numbers and categories, not {shown}: name the other columns with --features, or write "
-            "a .skops file, which takes all columns."
+            f"An ONNX file takes numbers and categories, not {shown}: name the other columns with --features (columns= "
+            "in Python), or write a .skops file, which takes all columns."
         )
 
 

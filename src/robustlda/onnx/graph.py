@@ -1,7 +1,7 @@
 """A graph while it is written: operators in the order of their computation, and constants.
 
-Only operators are used whose meaning has not changed since opset 18, so that the nodes can stand in a graph of any later
-one. Everything is computed in double precision, whatever that of the rows.
+Only operators are used whose meaning has not changed since opset 18, so that the nodes can stand in a graph of any
+later one. Everything is computed in double precision, whatever that of the rows.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,10 +25,13 @@ IR_VERSION = 8
 
 DOMAINS = {"": OPSET, ML: ML_OPSET}
 
-OPERATORS = frozenset(
-    "Abs Add ArgMax Cast Ceil Concat Div Exp Gather Identity IsInf IsNaN LabelEncoder Log MatMul Max Min Mul Neg Or Pow "
-    "ReduceMax ReduceMean ReduceSum Softmax Sqrt Squeeze Sub Where".split()
-)
+# fmt: off
+OPERATORS = frozenset({
+    "Abs", "Add", "ArgMax", "Cast", "Ceil", "Concat", "Div", "Exp", "Gather", "Identity", "IsInf", "IsNaN",
+    "LabelEncoder", "Log", "MatMul", "Max", "Min", "Mul", "Neg", "Or", "Pow", "ReduceMax", "ReduceMean", "ReduceSum",
+    "Softmax", "Sqrt", "Squeeze", "Sub", "Where",
+})
+# fmt: on
 """All that is ever written, and all that is run when it is read: none reads a file, repeats itself or grows by much."""
 
 

@@ -1,7 +1,7 @@
 """Estimators as operators: what `predict_proba` and `transform` compute, step by step and in the same letters.
 
-A graph does what the code of `decision` does; it cannot call it. So every dataclass that a rule is made of is listed here
-with the fields that the graph knows, and a rule with any other is refused: it would be another rule.
+A graph does what the code of `decision` does; it cannot call it. So every dataclass that a rule is made of is listed
+here with the fields that the graph knows, and a rule with any other is refused: it would be another rule.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ def known(part: Any) -> Any:
     """A part of a rule, if the graph knows what it does."""
     kind = type(part)
     if kind not in KNOWN:
-        raise TypeError(f"A decision rule with a {kind.__name__} cannot be written as an ONNX graph; use a .skops file.")
+        raise TypeError(f"A decision rule with a {kind.__name__} cannot be written as an ONNX graph; use .skops.")
     differing = {field.name for field in fields(kind)} ^ KNOWN[kind]
     if differing:
         raise TypeError(f"The ONNX graph and {kind.__name__} disagree about its field {min(differing)!r}.")
@@ -94,7 +94,7 @@ def _centroid(graph: Graph, rule: CentroidRule, rows: str) -> tuple[str, str]:
 def _committee(graph: Graph, rule: Committee, rows: str) -> tuple[str, str]:
     view = _View(graph, rows, rule)
     common = [_logs(view, member) for member in rule.members]
-    stages = [_pooled(graph, known(stage.pool), [_logs(view, stage.linear), *common]) for stage in map(known, rule.stages)]
+    stages = [_pooled(view, known(stage), common) for stage in rule.stages]
     p = graph.add("Mul", graph.total(stages), _double(rule.correction))
     p = graph.add("Div", p, graph.row_sums(p))
     return p, p
@@ -169,7 +169,9 @@ def _cloud(view: _View, member: CloudMember) -> str:
 _MEMBERS: dict[type, Callable[..., str]] = {LinearMember: _linear, LocalMember: _local, CloudMember: _cloud}
 
 
-def _pooled(graph: Graph, pool: Pool, logs: list[str]) -> str:
+def _pooled(view: _View, stage: Stage, common: list[str]) -> str:
+    """What the linear rule of a stage and the members common to all stages say together."""
+    graph, pool, logs = view.graph, known(stage.pool), [_logs(view, stage.linear), *common]
     weighted = [graph.add("Mul", each, np.array(float(w))) for w, each in zip(pool.weights, logs, strict=True)]
     scores = graph.add("Add", graph.total(weighted), _double(pool.offset))
     if pool.mixing.any():

@@ -303,8 +303,8 @@ def _categories_made(encoder: OneHotEncoder) -> list[int]:
     """How many features the encoder makes of every column."""
     infrequent = encoder.infrequent_categories_ if encoder.min_frequency else [None] * len(encoder.categories_)
     sizes = []
-    for k, (known, rare) in enumerate(zip(encoder.categories_, infrequent, strict=True)):
-        size = len(known) - (0 if rare is None else len(rare) - 1)
+    for k, (words, rare) in enumerate(zip(encoder.categories_, infrequent, strict=True)):
+        size = len(words) - (0 if rare is None else len(rare) - 1)
         sizes.append(size - int(encoder.drop_idx_ is not None and encoder.drop_idx_[k] is not None))
     return sizes
 
