@@ -82,16 +82,15 @@ def to_onnx(model: Any, path: Any = None, *, dtype: Any = None, label: str = "")
 
 def label_values(classes: Array) -> Array:
     """Classes as labels that a graph can give: whole numbers or texts."""
-    if classes.dtype.kind in "iub":
-        if classes.dtype.kind == "u" and classes.max() > np.iinfo(np.int64).max:
-            raise ValueError(f"The label {classes.max()} is too large for an ONNX graph; use labels below 2**63.")
-        return classes.astype(np.int64)
-    if classes.dtype.kind in "OU" and all(isinstance(each, str) for each in classes.tolist()):
-        return classes.astype(object)
-    if classes.dtype.kind == "f" and (classes == np.floor(classes)).all() and np.abs(classes).max() < 2.0**53:
-        return classes.astype(np.int64)
-    odd = next(each for each in classes.tolist() if not isinstance(each, str) and each not in (0, 1))
-    raise ValueError(f"Labels of an ONNX graph are whole numbers or texts, not {odd!r}; write them as texts.")
+    values = classes.tolist()
+    if all(isinstance(value, str) for value in values):
+        return np.array(values, object)
+    odd = [value for value in values if not (isinstance(value, int | float) and value % 1 == 0 and abs(value) < 2**63)]
+    if odd:
+        raise ValueError(
+            f"Labels of an ONNX graph are texts, or whole numbers below 2**63, not {odd[0]}; write them as texts."
+        )
+    return np.array([int(value) for value in values], np.int64)
 
 
 def answers(graph: Graph, model: DiscriminantProjection, rows: str) -> tuple[str, str]:

@@ -42,8 +42,11 @@ class TableModel:
         self._path, self._session = path, _session(model)
         expected = {name: "double" if name not in self._words else "string" for name in columns}
         given = {each.name: each.type.removeprefix("tensor(").rstrip(")") for each in self._session.get_inputs()}
-        if expected != given or not all(isinstance(each, str | int | float) for each in self.classes_.tolist()):
-            raise ValueError("inputs and columns differ")
+        outputs = {each.name for each in self._session.get_outputs()}
+        if expected != given or PROBABILITIES not in outputs:
+            raise ValueError("inputs and columns differ, or there are no probabilities")
+        if not all(isinstance(each, str | int | float) for each in self.classes_.tolist()):
+            raise ValueError("classes are no labels")
 
     def predict_proba(self, X: Any) -> Array:
         """Probability of every class, in the order of `classes_`."""
