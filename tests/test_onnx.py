@@ -8,6 +8,7 @@ from copy import copy
 from dataclasses import fields, is_dataclass, replace
 from datetime import date
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -166,6 +167,16 @@ def test_what_a_pool_mixes_is_in_the_graph():
     mixed = replace(stage, pool=replace(stage.pool, mixing=mixing))
     model.rule_ = replace(model.rule_, stages=(model.rule_.stages[0], mixed))
     check_graph(model, X)
+
+
+def test_of_equal_classes_the_first_is_taken():
+    X, _ = some(load_iris)
+    model = copy(iris_model("centroid"))
+    rule = model.rule_
+    equal = replace(rule.ellipses, centers=rule.ellipses.centers[[0, 0, 2]])
+    model.rule_ = replace(rule, ellipses=equal, priors=np.full(3, 1 / 3))
+    label, _ = run(to_onnx(model), X)
+    assert set(label) == set(model.predict(X)) == {0, 2}
 
 
 def test_numbers_that_predict_refuses_have_no_probabilities():
@@ -443,11 +454,13 @@ def test_a_graph_of_a_table_runs_without_us(fitted):
         "mass (body)": np.array([float(m[:-2].replace(",", "")) for m in frame["mass (body)"]])[:, None],
         "length": frame["length"].to_numpy()[:, None],
         "tagged": frame["tagged"].to_numpy(float)[:, None],
-        "add_1": frame["add_1"].to_numpy()[:, None],
+        "add_1": frame["add_1"].to_numpy(copy=True)[:, None],
         "site": words(frame["site"]),
         "sex": words(frame["sex"]),
     }
     assert [each.name for each in graph.graph.input] == list(inputs)
+    inputs["add_1"][7] = -np.inf  # as good as missing
+    frame.loc[7, "add_1"] = np.nan
     label, P = run(graph, None, **inputs)
     by_us, _ = predicted(fitted, "model.skops", frame)
     assert label.tolist() == by_us["predicted"].tolist()
@@ -537,13 +550,14 @@ def outside(model):
 
 def doubling(model):
     """Twice as many columns in every step, by operators that are known."""
-    for step in range(40):
-        before = "length" if step == 0 else f"wide {step - 1}"
-        node(model, "Concat", [before, before], [f"wide {step}"], axis=1)
-    first = list(model.graph.node)[:40]
-    del model.graph.node[:40]
-    for each in first:  # the last was put first
-        model.graph.node.insert(0, each)
+    names = ["length", *(f"wide {step}" for step in range(21)), "narrow"]
+    used = next(each for each in model.graph.node if "length" in each.input)
+    used.input[list(used.input).index("length")] = "narrow"
+    axes = onnx.numpy_helper.from_array(np.array([1]), "axes")
+    model.graph.initializer.append(axes)
+    node(model, "ReduceMax", [names[-2], "axes"], ["narrow"])
+    for before, after in reversed(list(pairwise(names[:-1]))):
+        node(model, "Concat", [before, before], [after], axis=1)
 
 
 def endless(model):
@@ -562,6 +576,12 @@ def endless(model):
 def huge(model):
     tensor = next(each for each in model.graph.initializer if len(each.dims) == 2)
     tensor.dims[0] = 1 << 40
+
+
+def beyond(model):
+    """Words of which a table has no row."""
+    encoder = next(each for each in model.graph.node if each.op_type == "LabelEncoder")
+    next(each for each in encoder.attribute if each.name == "values_int64s").ints[0] = 1 << 30
 
 
 def told(**about):
@@ -599,6 +619,7 @@ HOSTILE = {
     "another file": (changed(outside), "a reference to another file"),
     "as wide as memory": (changed(doubling), "numbers of a row"),
     "a constant that is not there": (changed(huge), "is not a model"),
+    "a row that is not there": (changed(beyond), "could not be run"),
     "a circle": (changed(lambda model: model.graph.node.reverse()), "is not a model"),
     "no outputs": (changed(lambda model: model.graph.ClearField("output")), "is not a model"),
     "no columns": (told(columns="{}"), "is not a model"),
