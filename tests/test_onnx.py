@@ -488,12 +488,15 @@ def test_dates_and_text_are_refused_before_anything_is_fitted(tmp_path, monkeypa
     frame["seen"] = pd.date_range("2020-01-01", periods=120, freq="31h")
     frame["said"] = [f"a remark of {i % 60} words, and of {i % 7} more" for i in range(120)]
     frame.to_csv(tmp_path / "t.csv", index=False)
+    frame[::2].to_parquet(tmp_path / "part-0.parquet", index=False)
+    frame[1::2].to_parquet(tmp_path / "part-1.parquet", index=False)
     monkeypatch.setattr(RobustLDA, "fit", None)
-    result = inside("fit", str(tmp_path / "t.csv"), "--label", "kind", "-o", str(tmp_path / "model.onnx"))
-    assert result.returncode == 2
-    assert "not 'seen' (date), 'said' (text): name the other columns with --features" in result.stderr
-    assert ".skops" in result.stderr
-    assert not (tmp_path / "model.onnx").exists()
+    for name in ("t.csv", "part-*.parquet"):
+        result = inside("fit", str(tmp_path / name), "--label", "kind", "-o", str(tmp_path / "model.onnx"))
+        assert result.returncode == 2
+        assert "not 'seen' (date), 'said' (text): name the other columns with --features" in result.stderr
+        assert ".skops" in result.stderr
+        assert not (tmp_path / "model.onnx").exists()
 
 
 def test_tables_of_numbers_or_of_words_alone():
