@@ -596,6 +596,14 @@ def told(**about):
     return changed(change)
 
 
+def strange_words(model):
+    entry = next(entry for entry in model.metadata_props if entry.key == "columns")
+    columns = json.loads(entry.value)
+    columns["site"]["words"] = [["north"], {}]
+    entry.value = json.dumps(columns)
+    return model.SerializeToString()
+
+
 def function(model):
     model.functions.append(onnx.helper.make_function("evil", "F", [], [], [], model.opset_import))
 
@@ -628,6 +636,7 @@ HOSTILE = {
     "no columns": (told(columns="{}"), "is not a model"),
     "columns that are no JSON": (told(columns="{"), "is not a model"),
     "deep JSON": (told(columns="[" * 100_000), "is not a model"),
+    "columns with strange words": (strange_words, "is not a model"),
     "columns of another kind": (told(columns=json.dumps({"length": {"kind": "category", "words": []}})), "not a model"),
     "too few classes": (told(classes='["a", "b"]'), "gives no probabilities of its classes"),
     "classes that are no labels": (told(classes='[["a"], ["b"], ["c"]]'), "is not a model"),

@@ -25,7 +25,7 @@ _WIDEST = 1 << 20  # numbers that may be made of a row at any step
 _SILENT = 4  # errors come as exceptions, not as lines on a terminal
 
 
-class TableModel:
+class GraphModel:
     """A model that makes predictions for tables: columns are found by their names."""
 
     def __init__(self, path: Path, largest: int) -> None:
@@ -34,11 +34,8 @@ class TableModel:
         self.label = about["label"]
         self.classes_ = np.array(json.loads(about["classes"]))
         columns = json.loads(about["columns"])
-        self._readings = {
-            name: Reading(told["kind"], unit=told.get("unit", ""), decimal=told.get("decimal", ""))
-            for name, told in columns.items()
-        }
-        self._words = {name: told["words"] for name, told in columns.items() if told["kind"] == "category"}
+        self._readings = {name: _reading(**told) for name, told in columns.items()}
+        self._words = {name: columns[name]["words"] for name, each in self._readings.items() if each.kind == "category"}
         self._path, self._session = path, _session(model)
         expected = {name: "double" if name not in self._words else "string" for name in columns}
         given = {each.name: each.type.removeprefix("tensor(").rstrip(")") for each in self._session.get_inputs()}
@@ -74,17 +71,25 @@ class TableModel:
         return values[:, None]
 
 
+def _reading(kind: str, unit: str = "", decimal: str = "", words: list[str] | None = None) -> Reading:
+    """What the metadata tell of a column, if that can be."""
+    texts = [unit, decimal, *([] if words is None else words)]
+    if kind != ("number" if words is None else "category") or not all(isinstance(text, str) for text in texts):
+        raise ValueError("a column that none of ours could be")
+    return Reading(kind, unit=unit, decimal=decimal)
+
+
 def _parts(table: pa.Table) -> Iterator[pa.Table]:
     for first in range(0, table.num_rows, _ROWS):
         yield table.slice(first, _ROWS)
 
 
-def read(path: Path, largest: int) -> TableModel:
+def read(path: Path, largest: int) -> GraphModel:
     """The model in a file of at most so many bytes, refused in one sentence if it is not one of ours."""
     for name in ("onnx", "onnxruntime"):
         needed(name)
     try:
-        return TableModel(path, largest)
+        return GraphModel(path, largest)
     except _Refused:
         raise
     except Exception as error:  # a damaged or hostile file may raise anything
