@@ -31,10 +31,11 @@ ALLOWED = {
     "audit": DECIDING | {"decision", "estimators", "tables"},
     "datasets": BASE | {"tables"},
     "persistence": BASE,
+    "onnx": DECIDING | {"decision", "estimators", "tables"},
 }
 ALLOWED["report"] = ALLOWED["audit"] | {"audit"}
 ALLOWED["experiments"] = ALLOWED["report"] | {"report", "datasets"}
-ALLOWED["cli"] = ALLOWED["experiments"] | {"experiments", "persistence"}
+ALLOWED["cli"] = ALLOWED["experiments"] | {"experiments", "persistence", "onnx"}
 
 
 def imports(tree):

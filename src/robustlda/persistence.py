@@ -2,9 +2,13 @@
 
 The format is that of skops: a zip archive of arrays and of a description of objects. Only objects of the types listed
 here are made of it, so a file from somebody else can hold numbers and names, but no code. Pickles are never read.
+
+A file whose name ends in .onnx is a graph that runs without Python (`robustlda.onnx`).
 """
 
 import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +49,39 @@ LARGEST = 1 << 30
 _FORMAT = 1
 
 
+@dataclass(frozen=True)
+class TableModel:
+    """A model of tables from a file: probabilities of `classes`, and categories that it has not seen, by column."""
+
+    label: str
+    classes: Any
+    probabilities: Callable[[Any], Any]
+    unseen: Callable[[Any], dict[str, list[str]]]
+
+
+def is_graph(path: Path) -> bool:
+    """Whether a file of that name holds an ONNX graph."""
+    return path.suffix.lower() == ".onnx"
+
+
+def check_writable(path: Path, preparation: Any = None) -> None:
+    """Refuse a kind of file that cannot be written, or cannot hold what makes features; raised before any work."""
+    if is_graph(path):
+        from robustlda.onnx.columns import check_columns
+        from robustlda.onnx.graph import needed
+
+        needed("onnx")
+        if preparation is not None:
+            check_columns(preparation)
+
+
 def save(path: Path, pipeline: Any, *, label: str) -> None:
-    """Write a fitted pipeline of a preparation and a model."""
+    """Write a fitted pipeline of a preparation and a model, in the kind of file that the name asks for."""
+    if is_graph(path):
+        from robustlda.onnx import to_onnx
+
+        to_onnx(pipeline, path, label=label)
+        return
     import skops.io
 
     content = {"format": _FORMAT, "robustlda": __version__, "label": label, "pipeline": pipeline}
@@ -54,12 +89,29 @@ def save(path: Path, pipeline: Any, *, label: str) -> None:
         skops.io.dump(content, target)
 
 
-def load(path: Path) -> dict[str, Any]:
-    """The `pipeline` of a model file, and the name of the `label` column it was made with."""
-    import skops.io
+def open_model(path: Path) -> TableModel:
+    """A model of either kind, to ask about tables."""
+    if not is_graph(path):
+        content = load(path)
+        pipeline = content["pipeline"]
+        return TableModel(content["label"], pipeline.classes_, pipeline.predict_proba, pipeline[0].unseen)
+    from robustlda.onnx import reading
 
+    _check_there(path)
+    graph = reading.read(path, LARGEST)
+    return TableModel(graph.label, graph.classes_, graph.predict_proba, graph.unseen)
+
+
+def _check_there(path: Path) -> None:
     if not path.is_file():
         raise ValueError(f"There is no model file {path}.")
+
+
+def load(path: Path) -> dict[str, Any]:
+    """The `pipeline` of a skops file, and the name of the `label` column it was made with."""
+    import skops.io
+
+    _check_there(path)
     no_model = f"{path} is not a model that robustlda fit has written"
     try:
         with zipfile.ZipFile(path) as archive:

@@ -1,5 +1,6 @@
 """`robustlda fit` and `robustlda predict`: a model file from a table, and predictions for another."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,8 @@ from robustlda.cli.options import Columns, Layout, Workers
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from robustlda.persistence import TableModel
 
 _SHOWN = 5  # new categories that are named
 
@@ -30,7 +33,7 @@ def _file(help: str) -> Any:
 @options.workers
 @click.option("--quiet", is_flag=True, help="Print nothing but failures.")
 @options.force
-@_file("The model file, such as model.skops.")
+@_file("The model file: model.skops, or model.onnx to be run without Python.")
 def fit(
     table: str,
     columns: Columns,
@@ -44,7 +47,8 @@ def fit(
     """Fit a classifier that tolerates wrong labels to TABLE, and write it to a file.
 
     The file holds everything that makes features of columns, and the model; it can be loaded without running code, by
-    `robustlda predict`. TABLE is read as by `robustlda audit`.
+    `robustlda predict`. An .onnx file can be run by any program that runs ONNX models; it takes numbers and categories
+    by the names of their columns, but no dates and no free text. TABLE is read as by `robustlda audit`.
     """
     from rich.console import Console
     from sklearn.pipeline import make_pipeline
@@ -55,15 +59,19 @@ def fit(
 
     new_files([out], force=force)
     writable_directory(out.parent)
+    persistence.check_writable(out)
     console = Console(highlight=False, markup=False, quiet=quiet)
     if parts.is_in_parts(table, by.asked):
         with parts.cluster(by):
-            preparation, model, notes = parts.fit(table, columns, verified, by.checkpoint, console)
+            preparation, model, notes = parts.fit(
+                table, columns, verified, by.checkpoint, console, partial(persistence.check_writable, out)
+            )
         label = columns.label or ""
     else:
         raw = tables.read(table, layout)
         data = tables.understood(raw, columns)
         preparation, notes, label = data.preparation, tables.told(data), data.label
+        persistence.check_writable(out, preparation)
         checked = None if verified is None else tables.checked_rows(tables.verified(verified, data), data)
         with console.status(f"fitting {len(data.y):,} rows …"):
             model = RobustLDA().fit(data.X, data.y, verified=checked)
@@ -110,17 +118,16 @@ def predict(
     new_files([out], force=force)
     writable_directory(out.parent)
     console = Console(highlight=False, markup=False, quiet=quiet)
-    content = persistence.load(model)
-    pipeline, label = content["pipeline"], content["label"]
+    asked = persistence.open_model(model)
     counts = _Counts()
     with console.status("predicting …"), TableWriter(out) as writer:
         for piece in _pieces(table, layout):
             if id_ is not None and id_ not in piece.column_names:
                 raise ValueError(f"There is no column {id_!r}; the columns are {', '.join(piece.column_names[:12])}.")
-            found = _predicted(pipeline, piece, id_, counts.rows, probabilities)
-            counts.add(pipeline, piece, found, label)
+            found = _predicted(asked, piece, id_, counts.rows, probabilities)
+            counts.add(asked, piece, found)
             writer.write(found)
-    for line in counts.sentences(label):
+    for line in counts.sentences(asked.label):
         console.print(printable(line))
     console.print(printable(f"Wrote {counts.rows:,} predictions to {out}."))
 
@@ -140,12 +147,12 @@ def _pieces(table: str, layout: Layout) -> Any:
                 yield file.read_row_group(group)
 
 
-def _predicted(pipeline: Any, piece: "pa.Table", id_: str | None, first: int, probabilities: bool) -> "pa.Table":
+def _predicted(model: "TableModel", piece: "pa.Table", id_: str | None, first: int, probabilities: bool) -> "pa.Table":
     import numpy as np
     import pyarrow as pa
 
-    P = np.asarray(pipeline.predict_proba(piece))
-    best, classes = P.argmax(axis=1), pipeline.classes_
+    P = np.asarray(model.probabilities(piece))
+    best, classes = P.argmax(axis=1), model.classes
     ids = np.arange(first, first + len(P)) if id_ is None else piece[id_]
     columns = {"id": ids, "predicted": pa.array(classes[best].tolist()), "probability": P[np.arange(len(P)), best]}
     if probabilities:
@@ -160,14 +167,14 @@ class _Counts:
         self.rows = self.known = self.agreeing = 0
         self.unseen: dict[str, set[str]] = {}
 
-    def add(self, pipeline: Any, piece: "pa.Table", found: "pa.Table", label: str) -> None:
+    def add(self, model: "TableModel", piece: "pa.Table", found: "pa.Table") -> None:
         from robustlda.tables.understanding import spelling_key
 
         self.rows += piece.num_rows
-        for name, words in pipeline[0].unseen(piece).items():
+        for name, words in model.unseen(piece).items():
             self.unseen.setdefault(name, set()).update(words)
-        if label in piece.column_names:
-            pairs = zip(piece[label].to_pylist(), found["predicted"].to_pylist(), strict=True)
+        if model.label in piece.column_names:
+            pairs = zip(piece[model.label].to_pylist(), found["predicted"].to_pylist(), strict=True)
             agreeing = [spelling_key(str(g)) == spelling_key(str(p)) for g, p in pairs if g is not None]
             self.known += len(agreeing)
             self.agreeing += sum(agreeing)

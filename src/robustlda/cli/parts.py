@@ -103,13 +103,22 @@ def audit(
 
 
 def fit(
-    table: str, columns: Columns, verified: Path | None, checkpoint: Path | None, console: "Console"
+    table: str,
+    columns: Columns,
+    verified: Path | None,
+    checkpoint: Path | None,
+    console: "Console",
+    check: Callable[["TablePreparation"], None],
 ) -> tuple["TablePreparation", "RobustLDA", list[str]]:
-    """A model of a table in parts, what features are made with, and what has to be said about the table."""
+    """A model of a table in parts, what features are made with, and what has to be said about the table.
+
+    `check` may refuse what features would be made with.
+    """
     from robustlda.estimators.robust import RobustLDA
 
     with _watched(console, "fit") as watch:
         data, preparation, notes = _read(table, columns, verified, checkpoint, watch)
+        check(preparation)
         checked = None if verified is None else _verified(verified, data)
         model = RobustLDA().fit(data, None, verified=checked)
     return preparation, model, notes

@@ -128,10 +128,15 @@ def scaled(store: Store, factors: Array) -> Store:
 
 def bounded(store: Store, limits: Array) -> Store:
     """The same rows, shortened where a feature is beyond its limit."""
-    limits = np.minimum(limits, _LARGEST[store.dtype.char])
+    limits = within_reach(limits, store.dtype)
     if isinstance(store, PartedStore):
         return store.mapped(partial(_bounded_rows, limits), sparse=store.sparse)
     return BoundedStore(store, limits)
+
+
+def within_reach(limits: Array, dtype: "np.dtype[Any]") -> Array:
+    """Limits beyond none of which a number has a square that is not a number."""
+    return np.minimum(limits, _LARGEST[dtype.char])
 
 
 def _dense_rows(rows: Any) -> Array:

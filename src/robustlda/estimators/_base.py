@@ -20,7 +20,7 @@ from robustlda.data import Samples, Store, Weights, as_samples, parted_input
 from robustlda.data.centering import CENTERS
 from robustlda.data.chunked import Blocks
 from robustlda.data.columns import class_totals, given_back
-from robustlda.data.parted import bounded
+from robustlda.data.parted import bounded, within_reach
 from robustlda.data.parted_input import PartedInput, is_parted
 from robustlda.data.store import Rows
 from robustlda.decision import RULES, FittedDecision, Rule, Training
@@ -274,6 +274,15 @@ class DiscriminantProjection(
     def _bounded(self, store: Store) -> Store:
         """The same rows, but that a row farther away than anybody has been is asked about on the way there."""
         return bounded(store, _FARTHEST * self._reach())
+
+    def rule_frame(self) -> tuple[Array, Array, Array]:
+        """What `rule_rows` does to rows of numbers in double precision, feature by feature, for those who repeat it.
+
+        The sizes beyond which a row is shortened, the factors that bring features to their units, and the center.
+        """
+        check_is_fitted(self)
+        scale = np.broadcast_to(self._feature_scale(), self.center_.shape)
+        return within_reach(_FARTHEST * self._reach(), np.dtype(float)), 1 / scale, self.center_ / scale
 
     def _reach(self) -> Array:
         """The size of the numbers that the model has seen, of every feature."""

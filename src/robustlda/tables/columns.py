@@ -20,6 +20,9 @@ MAX_CATEGORIES = 50
 MOSTLY = 0.9
 """Share of the values that must read as numbers for the others to be taken for missing ones."""
 
+MISSING = "(missing)"
+"""The word for a missing one."""
+
 UNIQUE = 0.95
 """Share of distinct values from which on words name rows rather than describe them."""
 
@@ -200,7 +203,7 @@ def words(column: pa.ChunkedArray) -> Array:
     column = plain(column)
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         column = column.cast(pa.string())
-    stripped = pc.fill_null(pc.utf8_trim_whitespace(column), "(missing)")
+    stripped = pc.fill_null(pc.utf8_trim_whitespace(column), MISSING)
     return np.asarray(stripped.to_numpy(zero_copy_only=False), object)
 
 

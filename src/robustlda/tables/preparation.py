@@ -7,6 +7,7 @@ rare gap does not make its row an outlier, and outliers set no scale.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from robustlda.documentation import Documented
 from robustlda.linalg import Array
 from robustlda.tables import columns as kinds
-from robustlda.tables import doubtful
+from robustlda.tables import doubtful, known
 from robustlda.tables.columns import Reading
 from robustlda.tables.frames import as_arrow
 from robustlda.tables.labeled import ColumnUse, Finding
@@ -32,6 +33,23 @@ RARE, RARE_SHARE = 5, 0.005
 
 GAPS, GAPS_SHARE = 10, 0.02
 """Missing values, and share of all rows, from which on it is a feature that they are missing."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How features are made of numbers and categories, for those who make them elsewhere.
+
+    First come the `numbers`, centered, scaled, and where they are missing with `filling` in their place; then a feature
+    for each of those that are at the places `gaps`, 1 where they are missing; then the features of the categories: for
+    each column its words, and the row of features that stands for each word. Other words have zeros.
+    """
+
+    numbers: tuple[str, ...]
+    center: Array
+    scale: Array
+    filling: Array
+    gaps: Array
+    categories: dict[str, tuple[tuple[str, ...], Array]]
 
 
 class TablePreparation(Documented, TransformerMixin, BaseEstimator):
@@ -216,11 +234,7 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         table = as_arrow(X)
-        missing = [name for name in self._readings if name not in table.column_names]
-        if missing:
-            shown = ", ".join(repr(name) for name in missing[:5]) + (", …" if len(missing) > 5 else "")
-            raise ValueError(f"The table lacks {'the column' if len(missing) == 1 else 'columns'} {shown}.")
-        self._check_kinds(table)
+        known.check_columns(table, self._readings)
         V = self._numbers(table)[0][:, self._varies]
         parts = [np.isnan(V[:, self._gaps]).astype(float)]
         if V.shape[1]:
@@ -230,18 +244,6 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
         parts += [embedding.transform(kinds.words(table[name])) for name, embedding in self._embeddings.items()]
         return np.column_stack(parts)
 
-    def _check_kinds(self, table: pa.Table) -> None:
-        """Refuse words where numbers were learned from."""
-        for name, reading in self._readings.items():
-            given = kinds.plain(table[name])
-            text = pa.types.is_string(given.type) or pa.types.is_large_string(given.type)
-            if reading.kind == "date" and not (pa.types.is_timestamp(given.type) or pa.types.is_date(given.type)):
-                raise ValueError(f"The column {name!r} held dates when the model was made; here it is {given.type}.")
-            if reading.kind != "number" or not text or given.null_count == len(given):
-                continue
-            if np.isnan(kinds.numbers(given, reading)).sum() > (1 - kinds.MOSTLY) * len(given) + given.null_count:
-                raise ValueError(f"The column {name!r} held numbers when the model was made; here it holds text.")
-
     def columns_in_use(self) -> list[str]:
         """The columns that features are made of."""
         check_is_fitted(self)
@@ -250,13 +252,38 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
     def unseen(self, X: Any) -> dict[str, list[str]]:
         """Categories of a table that the preparation has not seen, by column; nothing is known of them."""
         check_is_fitted(self)
+        return known.unseen_words(as_arrow(X), self._known_words())
+
+    def _known_words(self) -> dict[str, Array]:
+        """The words of each category, by column."""
+        words = () if self._encoder is None else self._encoder.categories_
+        return dict(zip(self._of_kind("category"), words, strict=True))
+
+    def readings(self) -> dict[str, Reading]:
+        """What each column in use is taken for."""
+        check_is_fitted(self)
+        return dict(self._readings)
+
+    def recipe(self) -> Recipe:
+        """How features are made of numbers and categories; dates and text are left to `transform`."""
+        check_is_fitted(self)
+        numbers = [name for name, reading in self._readings.items() if reading.kind == "number"]
+        if self._of_kind("date") or self._of_kind("text"):
+            raise ValueError("Dates and text have no recipe.")
+        numbers = [name for name, varies in zip(numbers, self._varies, strict=True) if varies]
+        filling = self._imputer.statistics_ if numbers else np.empty(0)
+        return Recipe(tuple(numbers), self._center, self._scale, filling, self._gaps, self._rows_of_words())
+
+    def _rows_of_words(self) -> dict[str, tuple[tuple[str, ...], Array]]:
+        """The features that the encoder makes of each word, by column."""
         if self._encoder is None:
             return {}
-        table, found = as_arrow(X), {}
-        for name, known in zip(self._of_kind("category"), self._encoder.categories_, strict=True):
-            new = sorted(set(kinds.words(table[name])) - set(known) - {"(missing)"})
-            if new:
-                found[name] = [str(word) for word in new]
+        found, ends = {}, np.cumsum(_categories_made(self._encoder))
+        for k, (name, words) in enumerate(self._known_words().items()):
+            table = np.full((len(words), len(ends)), "", object)  # an empty word in the other columns says nothing here
+            table[:, k] = words
+            first = ends[k - 1] if k else 0
+            found[name] = tuple(map(str, words)), _encoded(self._encoder, table)[:, first : ends[k]]
         return found
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
@@ -278,8 +305,8 @@ def _categories_made(encoder: OneHotEncoder) -> list[int]:
     """How many features the encoder makes of every column."""
     infrequent = encoder.infrequent_categories_ if encoder.min_frequency else [None] * len(encoder.categories_)
     sizes = []
-    for k, (known, rare) in enumerate(zip(encoder.categories_, infrequent, strict=True)):
-        size = len(known) - (0 if rare is None else len(rare) - 1)
+    for k, (words, rare) in enumerate(zip(encoder.categories_, infrequent, strict=True)):
+        size = len(words) - (0 if rare is None else len(rare) - 1)
         sizes.append(size - int(encoder.drop_idx_ is not None and encoder.drop_idx_[k] is not None))
     return sizes
 

@@ -1,0 +1,36 @@
+"""Tables with columns that are known: whether they are there, hold what they held, and have words that are new."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from robustlda.tables import columns as kinds
+from robustlda.tables.columns import Reading
+
+
+def check_columns(table: pa.Table, readings: Mapping[str, Reading]) -> None:
+    """Refuse a table that lacks a column, or has words where numbers were learned from."""
+    missing = [name for name in readings if name not in table.column_names]
+    if missing:
+        shown = ", ".join(repr(name) for name in missing[:5]) + (", …" if len(missing) > 5 else "")
+        raise ValueError(f"The table lacks {'the column' if len(missing) == 1 else 'columns'} {shown}.")
+    for name, reading in readings.items():
+        given = kinds.plain(table[name])
+        text = pa.types.is_string(given.type) or pa.types.is_large_string(given.type)
+        if reading.kind == "date" and not (pa.types.is_timestamp(given.type) or pa.types.is_date(given.type)):
+            raise ValueError(f"The column {name!r} held dates when the model was made; here it is {given.type}.")
+        if reading.kind != "number" or not text or given.null_count == len(given):
+            continue
+        if np.isnan(kinds.numbers(given, reading)).sum() > (1 - kinds.MOSTLY) * len(given) + given.null_count:
+            raise ValueError(f"The column {name!r} held numbers when the model was made; here it holds text.")
+
+
+def unseen_words(table: pa.Table, words: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
+    """Words of categories that are not among the known ones, by column."""
+    found = {}
+    for name, known in words.items():
+        new = sorted(set(kinds.words(table[name])) - set(known) - {kinds.MISSING})
+        if new:
+            found[name] = [str(word) for word in new]
+    return found
