@@ -26,7 +26,7 @@ TRUSTED = (
     "robustlda.decision.committee.LinearMember",
     "robustlda.decision.committee.LocalMember",
     "robustlda.decision.committee.Stage",
-    "robustlda.decision.label_noise.Pool",
+    "robustlda.decision.likelihood.Pool",
     "robustlda.decision.ridge.ScoreRule",
     "robustlda.decision.ridge.Similarities",
     "robustlda.estimators.laplacian.DLE",

@@ -14,7 +14,7 @@ from scipy.linalg import cholesky
 from robustlda.decision.centroid import CentroidRule, Ellipses
 from robustlda.decision.clouds import Clouds, CloudSettings
 from robustlda.decision.committee import CloudMember, Committee, LinearMember, LocalMember, Stage
-from robustlda.decision.label_noise import PROB_FLOOR, Pool
+from robustlda.decision.likelihood import PROB_FLOOR, Pool
 from robustlda.decision.ridge import ScoreRule, Similarities
 from robustlda.estimators import DiscriminantProjection
 from robustlda.linalg import Array
