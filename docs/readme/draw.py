@@ -1,24 +1,17 @@
 """The figures of the README, but for the picture of the page: `python docs/readme/draw.py`."""
 
-import sys
+import runpy
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent))
-
-import figures
-
 from robustlda import RobustLDA
 from robustlda.datasets.contaminate import flip_labels
 
+HERE = Path(__file__).parent
 KEPT = [0, 1, 2, 3, 4, 6]
 COLORS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#8c8c8c", "#d55e00"]
 
@@ -46,10 +39,12 @@ def plane() -> plt.Figure:
 
 
 def main() -> None:
+    plt.switch_backend("Agg")
+    figures = runpy.run_path(str(HERE.parent / "figures.py"))
     style = {"axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
              "figure.constrained_layout.use": True}  # fmt: skip
     with plt.rc_context(style):
-        for name, fig in {"accuracy": figures.accuracy("light"), "plane": plane()}.items():
+        for name, fig in {"accuracy": figures["accuracy"]("light"), "plane": plane()}.items():
             fig.savefig(HERE / f"{name}.png", dpi=130, facecolor="white")
 
 

@@ -65,7 +65,7 @@ def test_clouds_without_a_sample_are_near_a_fit_without_it(load, weighted, setti
 
     def fit(w):
         keep = w > 0
-        return cloud_rule.fit(cloud_rule.start(X[keep], y[keep], Weights.of(w[keep]), 3), settings)
+        return cloud_rule.fit(cloud_rule.start_from(X[keep], y[keep], Weights.of(w[keep]), 3), settings)
 
     found, held_out = fit(weight)
     some = np.arange(0, len(y), 5)
@@ -77,7 +77,7 @@ def test_clouds_without_a_sample_are_near_a_fit_without_it(load, weighted, setti
 
 def test_a_sample_is_hidden_from_the_clouds_that_judge_it():
     X, y = clouds(n=60, c=2, gap=0.0)
-    found, honest = cloud_rule.fit(cloud_rule.start(X, y, Weights.of(np.ones(60)), 2), committee.CLOUDS[0])
+    found, honest = cloud_rule.fit(cloud_rule.start_from(X, y, Weights.of(np.ones(60)), 2), committee.CLOUDS[0])
     rows = np.arange(60)
     # Labels of two classes that do not differ cannot be predicted; a rule that has seen them pretends to.
     assert abs(honest[rows, y].mean() - 0.5) < 0.08
@@ -87,14 +87,14 @@ def test_a_sample_is_hidden_from_the_clouds_that_judge_it():
 def test_a_class_without_its_only_sample_is_not_there():
     X, y = clouds(n=30, c=2)
     X, y = np.vstack([X, X.mean(axis=0) + 40]), np.append(y, 2)
-    _, held_out = cloud_rule.fit(cloud_rule.start(X, y, Weights.of(np.ones(31)), 3), committee.CLOUDS[0])
+    _, held_out = cloud_rule.fit(cloud_rule.start_from(X, y, Weights.of(np.ones(31)), 3), committee.CLOUDS[0])
     assert held_out[30, 2] < 0.05
     assert_allclose(held_out.sum(axis=1), 1)
 
 
 def test_landmarks_lie_where_samples_lie_and_are_none():
     X, y = clouds(n=400)
-    found, _ = cloud_rule.fit(cloud_rule.start(X, y, Weights.of(np.ones(400)), 3), committee.CLOUDS[0])
+    found, _ = cloud_rule.fit(cloud_rule.start_from(X, y, Weights.of(np.ones(400)), 3), committee.CLOUDS[0])
     points = found.draw(np.random.default_rng(0).normal(size=(3000, 5)))
     assert_allclose(points.mean(axis=0), X.mean(axis=0), atol=0.3)
     assert_allclose(np.cov(points.T), np.cov(X.T), atol=0.15 * np.trace(np.cov(X.T)))
@@ -288,3 +288,30 @@ def test_where_classes_are_far_apart_wrong_labels_are_counted(n, most):
     model = RobustLDA()
     model.plan = Plan(max_samples=most)
     assert abs(model.fit(X, given).noise_rate_ - wrong.mean()) < (0.002 if most > n else 0.015)
+
+
+def test_clouds_of_few_samples_are_confirmed_by_folds():
+    """Labels that have nothing to do with 75 samples in nine dimensions: no rule may claim to know them."""
+    rng = np.random.default_rng(0)
+    Z, y = rng.normal(size=(75, 9)), np.tile([0, 1, 2], 25)
+    start = cloud_rule.start_from(Z, y, Weights.of(np.ones(75)), 3)
+    folds = np.repeat(np.arange(25) % 5, 3)
+    alone = cloud_rule.fit(start, committee.CLOUDS[0])[1]
+    honest = cloud_rule.by_folds(start, folds, committee.CLOUDS[0])
+    assert_allclose(honest.sum(axis=1), 1)
+    assert (honest.argmax(axis=1) == y).mean() < 0.5
+    assert (alone.argmax(axis=1) == y).mean() > (honest.argmax(axis=1) == y).mean()  # else nothing had to be confirmed
+
+
+def test_rules_that_say_nothing_are_not_heard():
+    """Factors common to all features hide the classes from principal axes; only the linear rule sees them."""
+    rng = np.random.default_rng(1)
+    centers = rng.choice([-0.9, 0, 0, 0, 0.9], size=(3, 300))
+    y = np.tile([0, 1, 2], 125)
+    X = centers[y] + rng.normal(size=(375, 10)) @ rng.normal(size=(10, 300)) + rng.normal(size=(375, 300))
+    given, _ = flip_labels(y[:75], 0.2, rng)
+    model = RobustLDA().fit(X[:75], given)
+    heard = model.rule_.stages[0].pool.weights > 0
+    assert heard[0]
+    assert not heard.all()
+    assert model.score(X[75:], y[75:]) > 0.75

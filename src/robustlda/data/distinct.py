@@ -36,6 +36,10 @@ class Distinct:
     def __len__(self) -> int:
         return len(self.first)
 
+    def dealt(self, labels: Array, n_folds: int) -> Array:
+        """A fold for every sample: copies share one, and every class is spread over all, in the random order."""
+        return np.asarray((_rank_in_class(labels[self.first], self.order) % n_folds)[self.group])
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -98,9 +102,7 @@ def sample(samples: Samples, most: int, least: int) -> Sample:
 def everything(samples: Samples) -> Sample:
     """All samples, as one would take some of them."""
     index = np.arange(samples.n_samples)
-    given = samples.weights
-    weights = Weights(given.given[index], given.trust[index], given.one[index])
-    return Sample(index, weights, samples.n_samples, columns.positions(samples.labels))
+    return Sample(index, samples.weights.take(index), samples.n_samples, columns.positions(samples.labels))
 
 
 def at_most(samples: Samples, most: int, least: int) -> Samples:

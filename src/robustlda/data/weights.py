@@ -40,3 +40,7 @@ class Weights:
     @property
     def one_trusted(self) -> Any:
         return self.one * self.trust
+
+    def take(self, index: Any) -> "Weights":
+        """Those of some samples."""
+        return Weights(self.given[index], self.trust[index], self.one[index])

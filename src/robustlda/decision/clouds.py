@@ -23,6 +23,10 @@ Beside what z_j differs from all centers those differ little among themselves, s
 z_j minus the a-weighted mean of the centers, and Σ'⁻¹ follows from Sherman and Morrison. All distances of all samples
 cost a few products. That others' beliefs would change as well is left out; fits without the sample say how little that
 is (tests). A sample that stands for several, or for a fraction of one, gives back one.
+
+With few samples for many dimensions it can be much: a sample whose label draws its neighbors to its class leaves them
+there. Clouds that say nothing then seem to know the labels. So where samples are few, clouds of folds (`by_folds`) have
+to confirm what is said.
 """
 
 from dataclasses import dataclass
@@ -101,7 +105,7 @@ class Start:
     floor: float
 
 
-def start(Z: Array, labels: Array, weights: Weights, n_classes: int) -> Start:
+def start_from(Z: Array, labels: Array, weights: Weights, n_classes: int) -> Start:
     """From class medians, whatever the settings."""
     weight = weights.trusted
     unit = float(np.abs(Z).max()) or 1.0
@@ -144,6 +148,17 @@ def fit(start: Start, settings: CloudSettings) -> tuple[Clouds, Array]:
     shares = np.where(np.bincount(labels, weight, n_classes) > 0, shares, 0)
     found = Clouds(centers, precision, shares, unit, settings)
     return found, _without_itself(found, Z, given, weights)
+
+
+def by_folds(start: Start, folds: Array, settings: CloudSettings) -> Array:
+    """Probabilities of samples by clouds of the other folds."""
+    Z, n_classes = start.Z * start.unit, len(start.centers)
+    p = np.empty((len(Z), n_classes))
+    for fold in np.unique(folds):
+        out = folds == fold
+        others = start_from(Z[~out], start.labels[~out], start.weights.take(~out), n_classes)
+        p[out] = fit(others, settings)[0].probabilities(Z[out])
+    return p
 
 
 def _without_itself(clouds: Clouds, Z: Array, given: Array, weights: Weights) -> Array:

@@ -18,7 +18,8 @@ There (`Plan.memorizes_labels`) clouds and local rule work along principal axes,
 
 Held-out means without the sample itself, for every rule in closed form, so nothing depends on how samples would be
 dealt out to folds. Of several copies of a sample one is left out: a table of few distinct rows is a table like any
-other.
+other. Only where samples are few, clouds of folds have to confirm those of all. And a rule is heard only if it says
+something about labels: with few samples the pool could not tell rules that do from those that do not.
 """
 
 from collections.abc import Iterable
@@ -65,6 +66,15 @@ SHARPNESS = 2.0 ** np.arange(8)
 CLOUD_SHARPNESS = 2.0 ** np.arange(-1, 4)
 """Factors of the clouds' log-probabilities: classes may end more sharply than a Student-t, or overlap more."""
 
+
+FOLDS = 5
+"""Folds by which clouds of few samples are confirmed."""
+
+CONFIRMED = 0.5
+"""Share of what held-out labels gain by clouds, in log-likelihood, that clouds of folds must gain as well."""
+
+SKILLED = 2.0
+"""Log-likelihood per class that labels must gain by a rule for it to be heard, if it is not the best."""
 
 LOST = 0.2
 """Share of a class's labels that must be left to it when beliefs are learned; otherwise the class is lost."""
@@ -236,8 +246,11 @@ class _Candidates:
         self.labels = Labels(checks.given, self.weight, one, checks.known, samples.n_classes)
         self.answers = None if checks.answers is None else checks.answers.weighted(self.weight, one)
         Z = samples.project_features(axes.T.astype(float)).astype(float)
-        start = clouds.start(Z, self.targets, samples.weights, samples.n_classes)
+        start = clouds.start_from(Z, self.targets, samples.weights, samples.n_classes)
         fitted = [clouds.fit(start, settings) for settings in CLOUDS]
+        if samples.plan.doubts_clouds(len(groups), Z.shape[1]):
+            folds = groups.dealt(self.targets, FOLDS)
+            fitted = [(cloud, self._confirmed(p, clouds.by_folds(start, folds, cloud.settings))) for cloud, p in fitted]
         cloud_members, by_clouds = zip(*(self._cloud_member(*each) for each in fitted), strict=True)
         self.clouds = fitted[0][0]
         self.similarities = _similarities(Z, axes, samples, fitted[0][0])
@@ -247,6 +260,12 @@ class _Candidates:
         self.members = LocalMember(ScoreRule(back(local[0].coef), local[0].offset, local[1])), *cloud_members
         self.held_out = np.array([floored(p) for p in (by_local, *by_clouds)])
         self.limit, self.linear = _linear(samples, groups)
+
+    def _confirmed(self, held_out: Array, by_folds: Array) -> Array:
+        """Held-out probabilities if folds agree that they say something about labels, or else those of the folds."""
+        given = self.targets, self.weight, CLOUD_SHARPNESS
+        claimed, confirmed = (self._gain(as_sharp_as_labels_allow(p, *given)[1]) for p in (held_out, by_folds))
+        return held_out if confirmed >= CONFIRMED * claimed else by_folds
 
     def _cloud_member(self, cloud: Clouds, held_out: Array) -> tuple[CloudMember, Array]:
         """Clouds with the sharpness that suits the given labels, and their held-out probabilities with it."""
@@ -281,8 +300,23 @@ class _Candidates:
         """A linear rule, judged together with the other members: safely, and as it is likely."""
         member = LinearMember(self.samples.space.lift(coef), offset, self.limit)
         P = np.concatenate([floored(held_out)[None], self.held_out])
-        safe, likely = explain(P, self.labels, self.answers)
-        return Stage(member, safe.pool), safe, likely
+        tells = self._tells(P)
+        safe, likely = explain(P[tells], self.labels, self.answers)
+        return Stage(member, safe.pool.among(tells)), safe, likely
+
+    def _tells(self, P: Array) -> Array:
+        """Which rules say more about labels than how many there are of each; the best of them in any case.
+
+        Of few samples the pool could not tell the others from those that do.
+        """
+        gains = np.array([self._gain(p) for p in P])
+        return np.asarray((gains > SKILLED * self.labels.n_classes) | (gains == gains.max()))
+
+    def _gain(self, p: Array) -> float:
+        """What the log-likelihood of labels gains by held-out probabilities, some labels being wrong."""
+        own = p[np.arange(len(p)), self.targets][None]
+        likelihood = best_likelihoods(own, self.weight, p.shape[1])[0]
+        return float(likelihood - self.labels.likelihood_without_features)
 
 
 def _label_weight(samples: Samples) -> Array:

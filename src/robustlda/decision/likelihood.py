@@ -11,7 +11,7 @@ where … are the second derivatives of β = exp(log β). So a Hessian costs a f
 about ten of them (`newton`). Only where there are very many parameters does a quasi-Newton method take over.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -42,7 +42,10 @@ _PRIOR_BLUNT = 200.0  # against a pool that is blunter than its rules, which are
 
 @dataclass(frozen=True)
 class Pool:
-    """Log-probabilities of rules weighed into one; classes of `mixing` have slopes of their own."""
+    """Log-probabilities of rules weighed into one; classes of `mixing` have slopes of their own.
+
+    A rule of weight 0 is not heard at all.
+    """
 
     weights: Array
     offset: Array
@@ -51,10 +54,16 @@ class Pool:
     def scores(self, logs: Array) -> Array:
         """Scores of every class from centered logarithms (rules × rows × classes)."""
         scores = np.tensordot(self.weights, logs, 1) + self.offset
-        return scores + logs.mean(axis=0) @ self.mixing if self.mixing.any() else scores
+        return scores + logs[self.weights > 0].mean(axis=0) @ self.mixing if self.mixing.any() else scores
 
     def probabilities(self, logs: Array) -> Array:
         return softmax(self.scores(logs), axis=1)
+
+    def among(self, some: Array) -> "Pool":
+        """The same pool of more rules, the others of which say nothing; `some` is a mask."""
+        weights = np.zeros(len(some))
+        weights[some] = self.weights
+        return replace(self, weights=weights)
 
 
 def floored(p: Array) -> Array:
