@@ -46,35 +46,35 @@ def fit(
     The file holds everything that makes features of columns, and the model; it can be loaded without running code, by
     `robustlda predict`. TABLE is read as by `robustlda audit`.
     """
-    from rich.console import Console
     from sklearn.pipeline import make_pipeline
 
     from robustlda import persistence
+    from robustlda.cli.screen import Screen
     from robustlda.estimators.robust import RobustLDA
-    from robustlda.output import new_files, printable, writable_directory
+    from robustlda.output import new_files, printable, results_folder
 
     new_files([out], force=force)
-    writable_directory(out.parent)
-    console = Console(highlight=False, markup=False, quiet=quiet)
+    click.get_current_context().with_resource(results_folder(out.parent))
+    screen = Screen(quiet=quiet)
     if parts.is_in_parts(table, by.asked):
         with parts.cluster(by):
-            preparation, model, notes = parts.fit(table, columns, verified, by.checkpoint, console)
+            preparation, model, notes = parts.fit(table, columns, verified, by.checkpoint, screen)
         label = columns.label or ""
     else:
         raw = tables.read(table, layout)
         data = tables.understood(raw, columns)
         preparation, notes, label = data.preparation, tables.told(data), data.label
         checked = None if verified is None else tables.checked_rows(tables.verified(verified, data), data)
-        with console.status(f"fitting {len(data.y):,} rows …"):
+        with screen.working(f"fitting {len(data.y):,} rows …"):
             model = RobustLDA().fit(data.X, data.y, verified=checked)
     persistence.save(out, make_pipeline(preparation, model), label=label)
     for note in notes:
-        console.print(printable(note))
-    console.print(
+        screen.print(printable(note))
+    screen.print(
         f"{len(model.classes_)} classes, {model.n_features_in_} features from "
         f"{len(preparation.columns_in_use())} columns; about {model.noise_rate_:.1%} of the labels are wrong."
     )
-    console.print(printable(f"Wrote {out}."))
+    screen.print(printable(f"Wrote {out}."))
 
 
 @click.command()
@@ -101,19 +101,18 @@ def predict(
     The results have the row's id, the predicted class and its probability. Columns are found by their names. Parquet
     files are read, and predictions written, some rows at a time.
     """
-    from rich.console import Console
-
     from robustlda import persistence
-    from robustlda.output import new_files, printable, writable_directory
+    from robustlda.cli.screen import Screen
+    from robustlda.output import new_files, printable, results_folder
     from robustlda.report.audit_files import TableWriter
 
     new_files([out], force=force)
-    writable_directory(out.parent)
-    console = Console(highlight=False, markup=False, quiet=quiet)
+    click.get_current_context().with_resource(results_folder(out.parent))
+    screen = Screen(quiet=quiet)
     content = persistence.load(model)
     pipeline, label = content["pipeline"], content["label"]
     counts = _Counts()
-    with console.status("predicting …"), TableWriter(out) as writer:
+    with screen.working("predicting …"), TableWriter(out) as writer:
         for piece in _pieces(table, layout):
             if id_ is not None and id_ not in piece.column_names:
                 raise ValueError(f"There is no column {id_!r}; the columns are {', '.join(piece.column_names[:12])}.")
@@ -121,8 +120,8 @@ def predict(
             counts.add(pipeline, piece, found, label)
             writer.write(found)
     for line in counts.sentences(label):
-        console.print(printable(line))
-    console.print(printable(f"Wrote {counts.rows:,} predictions to {out}."))
+        screen.print(printable(line))
+    screen.print(printable(f"Wrote {counts.rows:,} predictions to {out}."))
 
 
 def _pieces(table: str, layout: Layout) -> Any:

@@ -14,9 +14,8 @@ from robustlda import __version__
 from robustlda.cli.options import Columns, Workers
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from robustlda.audit.label_audit import LabelAudit
+    from robustlda.cli.screen import Screen
     from robustlda.data.parted_input import PartedInput
     from robustlda.estimators.robust import RobustLDA
     from robustlda.tables.preparation import TablePreparation
@@ -89,12 +88,12 @@ def audit(
     max_false_alarm: float,
     verified: Path | None,
     checkpoint: Path | None,
-    console: "Console",
+    screen: "Screen",
 ) -> tuple["LabelAudit", list[str]]:
     """The audit of a table in parts, and what has to be said about the table."""
     from robustlda.audit.label_audit import LabelAudit
 
-    with _watched(console, "audit") as watch:
+    with _watched(screen, "audit") as watch:
         data, preparation, notes = _read(table, columns, verified, checkpoint, watch)
         checked = None if verified is None else _verified(verified, data)
         names = preparation.get_feature_names_out()
@@ -103,12 +102,12 @@ def audit(
 
 
 def fit(
-    table: str, columns: Columns, verified: Path | None, checkpoint: Path | None, console: "Console"
+    table: str, columns: Columns, verified: Path | None, checkpoint: Path | None, screen: "Screen"
 ) -> tuple["TablePreparation", "RobustLDA", list[str]]:
     """A model of a table in parts, what features are made with, and what has to be said about the table."""
     from robustlda.estimators.robust import RobustLDA
 
-    with _watched(console, "fit") as watch:
+    with _watched(screen, "fit") as watch:
         data, preparation, notes = _read(table, columns, verified, checkpoint, watch)
         checked = None if verified is None else _verified(verified, data)
         model = RobustLDA().fit(data, None, verified=checked)
@@ -116,13 +115,13 @@ def fit(
 
 
 @contextmanager
-def _watched(console: "Console", what: str) -> Iterator[Callable[[int, float | None], None]]:
+def _watched(screen: "Screen", what: str) -> Iterator[Callable[[int, float | None], None]]:
     """What passes are told to: a line with their number, J, and the time that is left."""
     started = time.monotonic()
-    with console.status(f"{what}: looking at the table …") as status:
+    with screen.working(f"{what}: looking at the table …") as show:
 
         def tell(number: int, objective: float | None) -> None:
-            status.update(_progress(what, number + 1, objective, time.monotonic() - started))
+            show(_progress(what, number + 1, objective, time.monotonic() - started))
 
         yield tell
 
