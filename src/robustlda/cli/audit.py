@@ -40,11 +40,9 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
     show_default=True,
     help="Tolerated share of correct labels among the flagged ones.",
 )
-@click.option(
-    "--verified",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="CSV with columns id and verified: the right labels of rows that a person has checked, such as reviewed.csv "
-    "from the page, or suspects.csv with a column added.",
+@options.verified(
+    "CSV with columns id and verified: the right labels of rows that a person has checked, such as reviewed.csv from "
+    "the page, or suspects.csv with a column added."
 )
 @click.option(
     "--fix",
@@ -101,6 +99,7 @@ def audit(
     if in_parts:
         assert table is not None
         _refuse_in_parts(images, fix)
+        options.alone_in(by.checkpoint)
         with parts.cluster(by):
             found, notes = parts.audit(table, columns, max_false_alarm, verified, by.checkpoint, screen)
             results.write(found, f"Label audit of {Path(table).name}", notes, screen)

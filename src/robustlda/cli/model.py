@@ -1,5 +1,7 @@
 """`robustlda fit` and `robustlda predict`: a model file from a table, and predictions for another."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +24,7 @@ def _file(help: str) -> Any:
 @click.argument("table")
 @options.columns
 @options.layout
-@click.option(
-    "--verified",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="CSV with columns id and verified: the right labels of rows that a person has checked.",
-)
+@options.verified("CSV with columns id and verified: the right labels of rows that a person has checked.")
 @options.workers
 @click.option("--quiet", is_flag=True, help="Print nothing but failures.")
 @options.force
@@ -57,6 +55,7 @@ def fit(
     click.get_current_context().with_resource(results_folder(out.parent))
     screen = Screen(quiet=quiet)
     if parts.is_in_parts(table, by.asked):
+        options.alone_in(by.checkpoint)
         with parts.cluster(by):
             preparation, model, notes = parts.fit(table, columns, verified, by.checkpoint, screen)
         label = columns.label or ""
@@ -101,7 +100,6 @@ def predict(
     The results have the row's id, the predicted class and its probability. Columns are found by their names. Parquet
     files are read, and predictions written, some rows at a time.
     """
-    from robustlda import persistence
     from robustlda.cli.screen import Screen
     from robustlda.output import new_files, printable, results_folder
     from robustlda.report.audit_files import TableWriter
@@ -109,19 +107,49 @@ def predict(
     new_files([out], force=force)
     click.get_current_context().with_resource(results_folder(out.parent))
     screen = Screen(quiet=quiet)
-    content = persistence.load(model)
-    pipeline, label = content["pipeline"], content["label"]
+    pipeline, label = _loaded(model)
     counts = _Counts()
     with screen.working("predicting …"), TableWriter(out) as writer:
         for piece in _pieces(table, layout):
             if id_ is not None and id_ not in piece.column_names:
                 raise ValueError(f"There is no column {id_!r}; the columns are {', '.join(piece.column_names[:12])}.")
-            found = _predicted(pipeline, piece, id_, counts.rows, probabilities)
-            counts.add(pipeline, piece, found, label)
+            with _blamed_on(model):
+                found = _predicted(pipeline, piece, id_, counts.rows, probabilities)
+                counts.add(pipeline, piece, found, label)
             writer.write(found)
+        if not counts.rows:
+            raise ValueError(f"{table} has no rows; there is nothing to predict.")
     for line in counts.sentences(label):
         screen.print(printable(line))
     screen.print(printable(f"Wrote {counts.rows:,} predictions to {out}."))
+
+
+def _loaded(path: Path) -> tuple[Any, str]:
+    """The pipeline of a model file, which must be one of ours, and the name of the label column."""
+    from sklearn.pipeline import Pipeline
+
+    from robustlda import persistence
+    from robustlda.tables.preparation import TablePreparation
+
+    content = persistence.load(path)
+    pipeline, label = content["pipeline"], content.get("label")
+    ours = isinstance(pipeline, Pipeline) and isinstance(label, str) and len(pipeline.steps) == 2
+    if not (ours and isinstance(pipeline[0], TablePreparation) and _is_ours(pipeline[1])):
+        raise ValueError(f"{path} is not a model that robustlda fit has written.")
+    return pipeline, str(label)
+
+
+def _is_ours(model: Any) -> bool:
+    return type(model).__module__.startswith("robustlda.estimators.")
+
+
+@contextmanager
+def _blamed_on(path: Path) -> Iterator[None]:
+    """Errors that only a model can cause whose parts do not belong together."""
+    try:
+        yield
+    except (AttributeError, LookupError, ArithmeticError, TypeError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged ({type(error).__name__} when it was used); fit it anew.") from error
 
 
 def _pieces(table: str, layout: Layout) -> Any:
@@ -136,7 +164,8 @@ def _pieces(table: str, layout: Layout) -> Any:
     for path in parquet_files(table):
         with pq.ParquetFile(path) as file:
             for group in range(file.metadata.num_row_groups):
-                yield file.read_row_group(group)
+                if file.metadata.row_group(group).num_rows:
+                    yield file.read_row_group(group)
 
 
 def _predicted(pipeline: Any, piece: "pa.Table", id_: str | None, first: int, probabilities: bool) -> "pa.Table":

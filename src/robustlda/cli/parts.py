@@ -63,6 +63,8 @@ def cluster(by: Workers) -> Iterator[None]:
         return
     if by.workers is not None and by.scheduler is not None:
         raise click.UsageError("--workers starts workers here, --scheduler uses those of a cluster: give one of them.")
+    import joblib
+
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError:
@@ -71,9 +73,10 @@ def cluster(by: Workers) -> Iterator[None]:
         with distributed.Client(by.scheduler, timeout="10s"):
             yield
         return
-    # Processes of one thread each: a statistic keeps a core busy, and is the same whoever computes it.
+    # Processes of one thread each: a statistic keeps a core busy, and is the same whoever computes it. More of them
+    # than cores would only take memory.
     settings = {
-        "n_workers": by.workers,
+        "n_workers": min(by.workers or 1, joblib.cpu_count()),
         "threads_per_worker": 1,
         "memory_limit": by.memory_limit,
         "dashboard_address": "127.0.0.1:0",

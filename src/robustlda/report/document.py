@@ -76,7 +76,7 @@ class Document:
         return "\n\n".join([f"# {self.title}", *map(_markdown, self.blocks)]) + "\n"
 
     def html(self, drawings: dict[str, str]) -> str:
-        """The report as one file with embedded figures."""
+        """The report as one file with embedded figures; it has no script, and its policy allows none."""
         environment = Environment(
             loader=PackageLoader("robustlda.report"), autoescape=select_autoescape(["html"]), trim_blocks=True
         )
@@ -151,4 +151,4 @@ def _inline(words: str) -> str:
     text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
     text = re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", text)
     text = re.sub(r"\*([^*]+)\*", r"<i>\1</i>", text)
-    return re.sub(r"\[([^\]]+)\]\(([^)\s]+)\)", r'<a href="\2">\1</a>', text)
+    return re.sub(r"\[([^\]]+)\]\(((?:https?://|[\w./#-]*(?=\)))[^)\s\"]*)\)", r'<a href="\2">\1</a>', text)

@@ -136,7 +136,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         unscaled = len(made) - len(self._center)
         self.feature_center_ = np.concatenate([self._center, np.zeros(unscaled)])
         self.feature_scale_ = np.concatenate([self._scale, np.ones(unscaled)])
-        return {owner: tuple(name for column, name in made if column == owner) for owner, _ in made}
+        features: dict[str, list[str]] = {}
+        for owner, name in made:
+            features.setdefault(owner, []).append(name)
+        return {owner: tuple(names) for owner, names in features.items()}
 
     def _fit_numbers(self, table: pa.Table) -> list[tuple[str, str]]:
         """Scales and medians; pairs of a column and a feature that is made of it."""
@@ -214,7 +217,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         table = as_arrow(X)
-        missing = [name for name in self._readings if name not in table.column_names]
+        names = set(table.column_names)
+        missing = [name for name in self._readings if name not in names]
         if missing:
             shown = ", ".join(repr(name) for name in missing[:5]) + (", …" if len(missing) > 5 else "")
             raise ValueError(f"The table lacks {'the column' if len(missing) == 1 else 'columns'} {shown}.")
