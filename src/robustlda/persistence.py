@@ -5,6 +5,8 @@ here are made of it, so a file from somebody else can hold numbers and names, bu
 """
 
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -60,20 +62,28 @@ def load(path: Path) -> dict[str, Any]:
 
     if not path.is_file():
         raise ValueError(f"There is no model file {path}.")
-    no_model = f"{path} is not a model that robustlda fit has written"
-    try:
-        with zipfile.ZipFile(path) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-        if size > LARGEST:
-            raise ValueError(f"{path} unpacks to {size / 1e9:.1f} GB; a model file has {LARGEST / 1e9:.1f} GB at most.")
+    with _reading(path), zipfile.ZipFile(path) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    if size > LARGEST:
+        raise ValueError(f"{path} unpacks to {size / 1e9:.1f} GB; a model file has {LARGEST / 1e9:.1f} GB at most.")
+    with _reading(path):
         strange = [name for name in skops.io.get_untrusted_types(file=path) if name not in TRUSTED]
-        if strange:
-            raise ValueError(f"{path} holds objects of type {strange[0]}, which no model of robustlda has.")
+    if strange:
+        raise ValueError(f"{path} holds objects of type {strange[0]}, which no model of robustlda has.")
+    with _reading(path):
         content = skops.io.load(path, trusted=list(TRUSTED))
-    except ValueError:
-        raise
-    except Exception as error:  # a damaged or hostile file may raise anything
-        raise ValueError(f"{no_model} ({type(error).__name__}).") from None
     if not (isinstance(content, dict) and content.get("format") == _FORMAT and "pipeline" in content):
-        raise ValueError(f"{no_model}, or one of another version wrote it.")
+        raise ValueError(f"{_no_model(path)}, or one of another version wrote it.")
     return content
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # a damaged or hostile file may raise anything
+        raise ValueError(f"{_no_model(path)} ({type(error).__name__}).") from None
+
+
+def _no_model(path: Path) -> str:
+    return f"{path} is not a model that robustlda fit has written"

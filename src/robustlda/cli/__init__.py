@@ -3,10 +3,9 @@
 import contextlib
 import io
 import os
-import signal
 import sys
 import warnings
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
@@ -18,7 +17,7 @@ from robustlda.cli.model import fit, predict
 from robustlda.cli.reproduce import reproduce
 from robustlda.output import printable
 
-TERMINATED, INTERRUPTED, BROKEN_PIPE = 143, 130, 141
+INTERRUPTED, BROKEN_PIPE = 130, 141
 """Exit codes as shells give them: 128 and the number of the signal."""
 
 
@@ -27,8 +26,6 @@ class _Verbs(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as interruption:
-            # Nothing is left to be disturbed: a second Ctrl-C would only add noise.
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
             notes = getattr(interruption, "__notes__", [])
             _say(" ".join(["Interrupted; no incomplete file was left behind.", *notes]))
             raise click.exceptions.Exit(_code(interruption)) from None
@@ -50,15 +47,22 @@ cli.add_command(reproduce)
 
 def main() -> None:
     """Run the command line; a failure is one line and exit code 2, an interruption exit code 130."""
-    _prepare_streams()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # characters that a terminal does not know
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: _say(f"robustlda: {_words(str(message))}")
+        _run()
+
+
+def _run() -> None:
     try:
-        cli.main(standalone_mode=False)
+        code = cli.main(standalone_mode=False)
         sys.stdout.flush()
-    except click.exceptions.Exit as exit:
-        sys.exit(exit.exit_code)
-    except (click.Abort, KeyboardInterrupt) as interruption:
+        sys.exit(code)
+    except (click.Abort, KeyboardInterrupt):
         _say("Interrupted; nothing was begun.")
-        sys.exit(_code(interruption))
+        sys.exit(INTERRUPTED)
     except click.ClickException as error:
         shown = io.StringIO()
         error.show(shown)
@@ -68,6 +72,9 @@ def main() -> None:
     except BrokenPipeError:  # whoever reads what is printed, such as head, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(BROKEN_PIPE)
+    except UnicodeEncodeError:
+        _say("robustlda: The name of a file holds bytes that are not UTF-8; rename it.")
+        sys.exit(2)
     except (ValueError, TypeError, OSError, MemoryError) as error:
         if os.environ.get("ROBUSTLDA_TRACEBACK"):
             raise
@@ -83,26 +90,8 @@ def main() -> None:
         sys.exit(2)
 
 
-class Terminated(KeyboardInterrupt):
-    """The request to end, which leaves as little behind as Ctrl-C."""
-
-
-def _terminated(number: int, frame: Any) -> NoReturn:
-    raise Terminated
-
-
 def _code(interruption: BaseException) -> int:
-    return TERMINATED if isinstance(interruption, Terminated) else INTERRUPTED
-
-
-def _prepare_streams() -> None:
-    """Characters that a terminal does not know are replaced, warnings are sentences, and a request to end is heard."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-    warnings.showwarning = lambda message, *_, **__: _say(f"robustlda: {_words(str(message))}")
-    with contextlib.suppress(ValueError):  # not in the main thread, where nobody asks for an end
-        signal.signal(signal.SIGTERM, _terminated)
+    return 128 + interruption.args[0] if interruption.args else INTERRUPTED
 
 
 def _say(line: str) -> None:

@@ -22,7 +22,7 @@ class OrdinaryFile(click.Path):
         super().__init__(path_type=Path, exists=True, dir_okay=False)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        path = Path(super().convert(value, param, ctx))
+        path: Any = super().convert(value, param, ctx)
         if not path.is_file():
             self.fail(f"{str(path)!r} is a pipe or a device, not a file.", param, ctx)
         return path

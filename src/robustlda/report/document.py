@@ -151,4 +151,4 @@ def _inline(words: str) -> str:
     text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
     text = re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", text)
     text = re.sub(r"\*([^*]+)\*", r"<i>\1</i>", text)
-    return re.sub(r"\[([^\]]+)\]\(((?:https?://|[\w./#-]*(?=\)))[^)\s\"]*)\)", r'<a href="\2">\1</a>', text)
+    return re.sub(r"\[([^\]]+)\]\((https?://[^)\s\"]*|[\w./#-]+)\)", r'<a href="\2">\1</a>', text)
