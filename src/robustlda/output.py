@@ -28,7 +28,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """A temporary file next to `path` that replaces it when the block ends without an error."""
     temporary = _temporary(path)
     try:
-        with _room_for(path):
+        with room_for(path):
             yield temporary
             _settle(temporary)
         with undisturbed():
@@ -43,7 +43,7 @@ def replacing_together(folder: Path, names: Sequence[str]) -> Iterator[Path]:
     """A temporary folder for files of these names, which are moved to `folder` when all of them are complete."""
     temporary = _temporary(folder / names[0])
     try:
-        with _room_for(folder):
+        with room_for(folder):
             temporary.mkdir()
             yield temporary
             for path in temporary.rglob("*"):
@@ -60,13 +60,14 @@ def _temporary(path: Path) -> Path:
 
 
 @contextmanager
-def _room_for(path: Path) -> Iterator[None]:
+def room_for(path: Path) -> Iterator[None]:
+    """A full disk is said with the name of the file that was to be written, not with that of a temporary one."""
     try:
         yield
     except OSError as error:
         if error.errno not in _FULL:
             raise
-        raise OSError(f"There is no room for {path} ({os.strerror(error.errno or 0)}); nothing was changed.") from error
+        raise OSError(f"There is no room for {path} ({os.strerror(error.errno or 0)}).") from error
 
 
 def _settle(path: Path) -> None:

@@ -120,7 +120,20 @@ def test_names_of_files_and_folders_are_only_names(tmp_path, monkeypatch):
         assert printable(f"to audit{name}.") in runs[0].stdout
     (tmp_path / os.fsdecode(b"\xff.csv")).write_text("a,l\n1,2\n")
     assert "not UTF-8" in one_sentence(inside("audit", os.fsdecode(b"\xff.csv"), "--label", "l"))
-    words = ["compare", "iris", "--methods", "knn", "--noise", "0", "--folds", "2", "--jobs", "1", "--out", "c[/x]\x1b["]
+    words = [
+        "compare",
+        "iris",
+        "--methods",
+        "knn",
+        "--noise",
+        "0",
+        "--folds",
+        "2",
+        "--jobs",
+        "1",
+        "--out",
+        "c[/x]\x1b[",
+    ]
     compared = inside(*words)
     assert compared.returncode == 0, compared.stderr
     assert "c[/x]�[/comparison.csv (2 rows)" in compared.stdout
@@ -187,7 +200,9 @@ def test_no_cell_is_a_formula_and_different_texts_stay_different():
 
 def test_hostile_ids_come_back_and_are_formulas_nowhere(tmp_path):
     ids = [f"{FORMULAS[i % len(FORMULAS)]}#{i}" for i in range(len(Y))]
-    table = pa.table({**{name: X[:, j] for j, name in enumerate(["=a", "@b", "c", "d"])}, "l": [f"={c}" for c in Y], "i": ids})
+    table = pa.table(
+        {**{name: X[:, j] for j, name in enumerate(["=a", "@b", "c", "d"])}, "l": [f"={c}" for c in Y], "i": ids}
+    )
     pq.write_table(table.replace_schema_metadata(), tmp_path / "t.parquet")
     words = ["--label", "l", "--id", "i"]
     result = inside("audit", str(tmp_path / "t.parquet"), *words, "--out", str(tmp_path / "o"))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from robustlda.experiments import workers
-from robustlda.output import replacing
+from robustlda.output import replacing, room_for
 
 Record = TypeVar("Record")
 
@@ -58,7 +58,7 @@ def append(record: Any, path: Path) -> None:
     """Append one row, creating the file if necessary: finished work survives whatever happens next."""
     if not path.exists():
         write([], path, type(record))
-    with path.open("a", newline="", encoding="utf-8") as file:
+    with room_for(path), path.open("a", newline="", encoding="utf-8") as file:
         csv.DictWriter(file, _columns(type(record))).writerow(_line(record))
 
 
