@@ -28,7 +28,7 @@ from robustlda.tables.preparation import TablePreparation
 ESCAPES = {"escape": "\x1b[31mred\x1b[2J", "title": "\x1b]0;owned\x07", "C1": "\x9b31m", "bidi": "\u202egpj.exe",
            "isolate": "\u2066x\u2069", "carriage": "a\rb", "delete": "\x7f\x08\x08"}  # fmt: skip
 COMMANDS = [c for c in map(chr, range(0x110000)) if not c.isprintable() and c not in "\n " and ord(c) < 0xD800]
-X, Y = (values[::2] for values in load_iris(return_X_y=True))
+X, Y = (values[::3] for values in load_iris(return_X_y=True))
 
 
 def commands_in(result):
@@ -91,13 +91,13 @@ def test_names_from_a_table_are_only_names(name, tmp_path):
     table = TABLES[name](folder / f"table.{ending}")
     model, out = str(folder / "model.skops"), str(folder / "out")
     label = "l (2)" if name == "names that occur twice" else "l"
+    words = ["--fix", "flagged", "--format", "github", "--max-false-alarm", ".9"]
     results = [
-        inside("audit", table, "--label", label, "--out", out, "--fix", "flagged"),
-        inside("audit", table, "--label", label, "--out", out, "--force", "--format", "github", "--max-false-alarm", ".9"),
-        inside("fit", table, "--label", label, "-o", model),
+        inside("audit", table, "--label", label, "--out", out, *words),
+        inside("fit", table, "--label", label, "-o", model, "--quiet"),
         inside("predict", model, table, "-o", str(folder / "p.csv"), "--probabilities", "--id", label),
-    ]  # fmt: skip
-    assert [result.returncode for result in results] == [0] * 4, [result.stderr for result in results]
+    ]
+    assert [result.returncode for result in results] == [0] * 3, [result.stderr for result in results]
     assert not any(commands_in(result) for result in results)
     written = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     results = {f"out/{x}" for x in ("suspects.csv", "audit.json", "report.html", f"corrected.{ending}")}
@@ -175,18 +175,18 @@ def test_a_log_has_no_line_that_begins_with_a_word_of_the_table(tmp_path):
     """Services that run checks obey lines that begin with ::, wherever the line breaks come from."""
     names = [*(f"word{j} " * 12 + f"::error::owned{j}\n::stop-commands::x" for j in range(4)), "l"]
     table = parquet(tmp_path / "t.parquet", [["u", "::error::v", "w\n::error::w"][c] for c in Y], names)
-    result = inside("audit", table, "--label", "l", "--out", str(tmp_path / "o"), "--format", "github", "--max-false-alarm",
-                    ".9", "--keep", names[0])  # fmt: skip
+    words = ["--format", "github", "--max-false-alarm", ".9", "--keep", names[0]]
+    result = inside("audit", table, "--label", "l", "--out", str(tmp_path / "o"), *words)
     assert result.returncode == 0, result.stderr
     lines = (result.stdout + result.stderr).splitlines()
     assert not [line for line in lines if line.lstrip().startswith("::") and not line.startswith("::warning file=")]
 
 
 FORMULAS = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\ttext", "\rtext", "\ntext", "\ufeff=1", " =1",
-            "\u00a0=1", "\u3000=1", "\u200b\u2060=1", "\x00=1", "＝1", "＋1+1", "－x", "＠SUM", " \ufeff＝1", "﹦1", "-2+3+cmd|' /C calc'!A0",
-            "=", "-", "+x", "-inf()", "'=1", "''=1"]  # fmt: skip
-HARMLESS = ["-3.5", "+3", "-3,5", "-1.234,56", "-.5", "1e-9", "-1E+9", "-12%", "-inf", "nan", "a=b", "x-y", "it's", "'tis",
-            "", "é", "2026-01-02", "3 - 2", "(-1)"]  # fmt: skip
+            "\u00a0=1", "\u3000=1", "\u200b\u2060=1", "\x00=1", "＝1", "＋1+1", "－x", "＠SUM", " \ufeff＝1", "﹦1",
+            "-2+3+cmd|' /C calc'!A0", "=", "-", "+x", "-inf()", "'=1", "''=1"]  # fmt: skip
+HARMLESS = ["-3.5", "+3", "-3,5", "-1.234,56", "-.5", "1e-9", "-1E+9", "-12%", "-inf", "nan", "a=b", "x-y", "it's",
+            "'tis", "", "é", "2026-01-02", "3 - 2", "(-1)"]  # fmt: skip
 
 
 def test_no_cell_is_a_formula_and_different_texts_stay_different():
@@ -231,9 +231,9 @@ def test_hostile_ids_come_back_and_are_formulas_nowhere(tmp_path):
 @pytest.mark.parametrize(
     ("variable", "value", "words"),
     [
-        ("ROWS", "10", "has 75 rows, more than the 10 allowed"),
+        ("ROWS", "10", "has 50 rows, more than the 10 allowed"),
         ("COLUMNS", "4", "has 5 columns, more than the 4 allowed"),
-        ("CELLS", "1e2", "has 375 cells, more than the 100 allowed"),
+        ("CELLS", "1e2", "has 250 cells, more than the 100 allowed"),
         ("ROWS", "many", "ROBUSTLDA_MAX_ROWS is 'many'; set it to a number"),
     ],
 )
@@ -337,7 +337,7 @@ def model_files(good):
         "a builtin": with_other_type(good, "builtins", "eval"),
         "a function": skops.io.dumps({**shell, "pipeline": make_pipeline(FunctionTransformer(os.getcwd))}),
         "another model": skops.io.dumps({**shell, "pipeline": LogisticRegression().fit(X, Y)}),
-        "another pipeline": skops.io.dumps({**shell, "pipeline": make_pipeline(FunctionTransformer(), LogisticRegression())}),
+        "another pipeline": skops.io.dumps({**shell, "pipeline": make_pipeline(FunctionTransformer(), RobustLDA())}),
         "no pipeline": skops.io.dumps({**shell, "pipeline": 3}),
         "no label": skops.io.dumps({**fitted, "label": 3}),
         "not fitted": skops.io.dumps({**shell, "pipeline": make_pipeline(TablePreparation(), RobustLDA())}),
@@ -378,7 +378,7 @@ def test_hostile_model_files_are_one_sentence_and_run_nothing(good_model, tmp_pa
 
 
 def test_a_model_that_unpacks_to_too_much_is_not_unpacked(good_model, tmp_path, monkeypatch):
-    table, good = good_model
+    table, _ = good_model
     path = tmp_path / "model.skops"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("schema.json", "w") as member:
         for _ in range(40):

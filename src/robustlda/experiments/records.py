@@ -83,9 +83,9 @@ def _read(path: Path, kind: type[Record]) -> tuple[list[Record], bool]:
     foreign = f"{path} has other columns than {', '.join(columns)}; move it, or choose another folder."
     if path.is_symlink() or not path.is_file():
         raise ValueError(f"{path} is not a file of results but a link, a folder or a device; choose another folder.")
-    header, _, rest = path.read_bytes().decode("utf-8", "replace").partition("\n")
+    header, ends, rest = path.read_bytes().decode("utf-8", "replace").partition("\n")
     if not rest and ",".join(columns).startswith(header.rstrip("\r")):
-        return [], header != ",".join(columns) + "\r"  # nothing yet, perhaps not even a whole header
+        return [], header + ends != ",".join(columns) + "\r\n"  # nothing yet, perhaps not even a whole header
     if set(_cells(header)) != set(columns):
         raise ValueError(foreign)
     lines = rest.split("\n")
