@@ -259,7 +259,7 @@ def test_pictures_and_reports_of_others_are_not_replaced(tmp_path, monkeypatch):
     (tmp_path / "comparison.png").write_bytes(b"my cat")
     result = inside(*COMPARE, "--out", str(tmp_path))
     assert "comparison.png was not written here before" in result.stderr
-    for name in ("README.md", "report.html"):
+    for name in ("README.md", "report.html", "toy.png"):
         (tmp_path / name).write_text("# My project\n")
         result = inside("reproduce", "--data-dir", str(tmp_path), "--report-only", "--out", str(tmp_path))
         assert "None of the paper's data sets is available" in result.stderr

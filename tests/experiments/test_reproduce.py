@@ -16,7 +16,7 @@ from command import call
 from conftest import opened
 
 from robustlda.experiments import protocol, records
-from robustlda.experiments.paper import claims, convergence, results, schedule, toy
+from robustlda.experiments.paper import claims, convergence, report, results, schedule, toy
 from robustlda.experiments.paper.results import whole_folds
 from robustlda.report.document import Document, Heading, ReportTable, Text
 
@@ -119,7 +119,8 @@ def test_report_has_a_verdict_on_every_claim(reproduction):
     assert len(table) == 12
     assert all(line.count("**") == 2 and ".csv`" in line for line in table)
     assert "What holds of the paper's claims" in shown
-    for name in ("accuracy_A", "accuracy_B", "convergence", "toy", "corrupted_occlude"):
+    assert {path.stem for path in folder.glob("*.png")} == set(report.FIGURES)
+    for name in report.FIGURES:
         assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert (folder / f"{name}.svg").read_text().startswith("<svg")
 

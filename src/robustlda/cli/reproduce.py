@@ -54,13 +54,14 @@ def reproduce(data_dir: Path | None, quick: bool, jobs: int, report_only: bool, 
 
 def _refuse_files_of_others(out: Path) -> None:
     """A report is replaced if it is ours, and nothing else."""
-    from robustlda.experiments.paper.report import TITLE
+    from robustlda.experiments.paper.report import FIGURES, TITLE
     from robustlda.output import new_files
 
-    readme, page = out / "README.md", out / "report.html"
-    new_files([readme, page], force=True)
+    readme = out / "README.md"
+    files = [readme, out / "report.html", *(out / f"{name}.{kind}" for name in FIGURES for kind in ("svg", "png"))]
+    new_files(files, force=True)
     ours = readme.exists() and readme.read_text(encoding="utf-8", errors="replace").startswith(f"# {TITLE}")
-    for path in (readme, page):
+    for path in files:
         if path.exists() and not ours:
             raise FileExistsError(f"{path} is not a report of this command; move it, or choose another folder.")
 

@@ -20,6 +20,7 @@ _LETTER = {"noisy": "A", "clean": "B"}
 
 
 TITLE = "The paper's claims, measured"
+FIGURES = ("accuracy_A", "accuracy_B", *(f"corrupted_{kind}" for kind in schedule.CORRUPTIONS), "convergence", "toy")
 
 
 def document(results: Results, command: str) -> Document:
