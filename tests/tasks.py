@@ -26,5 +26,5 @@ def worked(task):
         raise KeyError(task.number)
     if task.what == "wait":
         (Path(sys.argv[1]) / str(os.getpid())).touch()
-        time.sleep(60)
+        time.sleep(600)
     return task.number, os.getpid(), os.environ.get("OMP_NUM_THREADS")

@@ -143,7 +143,7 @@ def test_names_of_files_and_folders_are_only_names(tmp_path, monkeypatch):
 def test_refusals_show_no_control_characters(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     for words in (
-        ["audit", "\x1b[31m.csv", "--checkpoint", str(tmp_path / "c")],
+        ["audit", "\x1b]0;owned\x07\u202e.csv", "--checkpoint", str(tmp_path / "c")],
         ["audit", str(tmp_path / "\x1b[31m\u202e.csv"), "--label", "l"],
         ["audit", str(tmp_path / "t.csv"), "--label", "\x1b[31m"],
         ["predict", "\x9b31m", "t.csv", "-o", "p.csv"],
@@ -180,6 +180,9 @@ def test_a_log_has_no_line_that_begins_with_a_word_of_the_table(tmp_path):
     assert result.returncode == 0, result.stderr
     lines = (result.stdout + result.stderr).splitlines()
     assert not [line for line in lines if line.lstrip().startswith("::") and not line.startswith("::warning file=")]
+    log = io.StringIO()
+    Screen(file=log, width=40).print("Column " + "with a long name " * 5 + "::error::owned")
+    assert log.getvalue().count("\n") == 1
 
 
 FORMULAS = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\ttext", "\rtext", "\ntext", "\ufeff=1", " =1",
@@ -338,6 +341,9 @@ def model_files(good):
         "a function": skops.io.dumps({**shell, "pipeline": make_pipeline(FunctionTransformer(os.getcwd))}),
         "another model": skops.io.dumps({**shell, "pipeline": LogisticRegression().fit(X, Y)}),
         "another pipeline": skops.io.dumps({**shell, "pipeline": make_pipeline(FunctionTransformer(), RobustLDA())}),
+        "another estimator": skops.io.dumps(
+            {**shell, "pipeline": make_pipeline(fitted["pipeline"][0], LogisticRegression().fit(X, Y))}
+        ),
         "no pipeline": skops.io.dumps({**shell, "pipeline": 3}),
         "no label": skops.io.dumps({**fitted, "label": 3}),
         "not fitted": skops.io.dumps({**shell, "pipeline": make_pipeline(TablePreparation(), RobustLDA())}),

@@ -3,6 +3,7 @@
 import csv
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -116,7 +117,12 @@ def test_workers_do_not_outlive_a_killed_parent(tmp_path):
     wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
     parent.kill()
     parent.wait()
-    wait_until(lambda: not any(alive(int(file.name)) for file in tmp_path.iterdir()))
+    processes = [int(file.name) for file in tmp_path.iterdir()]
+    try:
+        wait_until(lambda: not any(map(alive, processes)), seconds=30)
+    finally:
+        for process in filter(alive, processes):
+            os.kill(process, signal.SIGKILL)
 
 
 def wait_until(condition, seconds=60):
