@@ -3,6 +3,7 @@
 import csv
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -125,6 +126,19 @@ def test_workers_do_not_outlive_a_killed_parent(tmp_path):
             os.kill(process, signal.SIGKILL)
 
 
+def test_workers_do_not_get_ctrl_c_while_they_start():
+    code = """if True:
+        import multiprocessing, signal
+        from robustlda.experiments import workers
+        with workers._signals_held():
+            process = multiprocessing.get_context("spawn").Process(target=print)
+            process.start()
+            print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+            process.kill()"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert found.stdout.splitlines()[0] == "True"
+
+
 def wait_until(condition, seconds=60):
     end = time.monotonic() + seconds
     while not condition():
@@ -152,6 +166,9 @@ def test_a_comparison_that_is_killed_again_and_again_ends_in_the_same_result(tmp
     out, draw = tmp_path / "killed", random.Random(0)
     command = [sys.executable, "-m", "robustlda", *words, "--jobs", "2", "--resume", "--out", str(out)]
     for _ in range(KILLS):
+        if (out / "comparison.csv").exists():  # it got through: from the beginning
+            assert results_in(out) == results_in(tmp_path / "undisturbed")
+            shutil.rmtree(out)
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
         wait_until(lambda process=process: out.exists() or process.poll() is not None)
         time.sleep(draw.random() * 1.5)
