@@ -106,18 +106,18 @@ def test_names_from_a_table_are_only_names(name, tmp_path):
 
 def test_names_of_files_and_folders_are_only_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in ("[/x]", "[red]", "\x1b[31m"):
-        path = tmp_path / f"{name}.csv"
-        path.parent.mkdir(exist_ok=True)
-        table = text(path, ["a", "b", "c", "d", "l"])
-        runs = [
-            inside("audit", table, "--label", "l", "--out", f"audit{name}"),
-            inside("fit", table, "--label", "l", "-o", f"{name}.skops"),
-            inside("predict", f"{name}.skops", table, "-o", f"{name}/p.csv"),
-        ]
-        assert [run.returncode for run in runs] == [0] * 3, [run.stderr for run in runs]
-        assert not any(commands_in(run) for run in runs)
-        assert printable(f"to audit{name}.") in runs[0].stdout
+    name = "[/x][red]\x1b[31m"
+    path = tmp_path / f"{name}.csv"
+    path.parent.mkdir(exist_ok=True)
+    table = text(path, ["a", "b", "c", "d", "l"])
+    runs = [
+        inside("audit", table, "--label", "l", "--out", f"audit{name}"),
+        inside("fit", table, "--label", "l", "-o", f"{name}.skops"),
+        inside("predict", f"{name}.skops", table, "-o", f"{name}/p.csv"),
+    ]
+    assert [run.returncode for run in runs] == [0] * 3, [run.stderr for run in runs]
+    assert not any(commands_in(run) for run in runs)
+    assert printable(f"to audit{name}.") in runs[0].stdout
     (tmp_path / os.fsdecode(b"\xff.csv")).write_text("a,l\n1,2\n")
     assert "not UTF-8" in one_sentence(inside("audit", os.fsdecode(b"\xff.csv"), "--label", "l"))
     words = [
