@@ -7,7 +7,8 @@ A file whose name ends in .onnx is a graph that runs without Python (`robustlda.
 """
 
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -92,14 +93,31 @@ def save(path: Path, pipeline: Any, *, label: str) -> None:
 def open_model(path: Path) -> TableModel:
     """A model of either kind, to ask about tables."""
     if not is_graph(path):
-        content = load(path)
-        pipeline = content["pipeline"]
-        return TableModel(content["label"], pipeline.classes_, pipeline.predict_proba, pipeline[0].unseen)
+        pipeline, label = _table_pipeline(path)
+        return TableModel(label, pipeline.classes_, pipeline.predict_proba, pipeline[0].unseen)
     from robustlda.onnx import reading
 
     _check_there(path)
     graph = reading.read(path, LARGEST)
     return TableModel(graph.label, graph.classes_, graph.predict_proba, graph.unseen)
+
+
+def _table_pipeline(path: Path) -> tuple[Any, str]:
+    """The pipeline of a model file, which must be one of ours, and the name of the label column."""
+    from sklearn.pipeline import Pipeline
+
+    from robustlda.tables.preparation import TablePreparation
+
+    content = load(path)
+    pipeline, label = content["pipeline"], content.get("label")
+    ours = isinstance(pipeline, Pipeline) and isinstance(label, str) and len(pipeline.steps) == 2
+    if not (ours and isinstance(pipeline[0], TablePreparation) and _is_ours(pipeline[1])):
+        raise ValueError(f"{_no_model(path)}.")
+    return pipeline, str(label)
+
+
+def _is_ours(model: Any) -> bool:
+    return type(model).__module__.startswith("robustlda.estimators.")
 
 
 def _check_there(path: Path) -> None:
@@ -112,20 +130,28 @@ def load(path: Path) -> dict[str, Any]:
     import skops.io
 
     _check_there(path)
-    no_model = f"{path} is not a model that robustlda fit has written"
-    try:
-        with zipfile.ZipFile(path) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-        if size > LARGEST:
-            raise ValueError(f"{path} unpacks to {size / 1e9:.1f} GB; a model file has {LARGEST / 1e9:.1f} GB at most.")
+    with _reading(path), zipfile.ZipFile(path) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    if size > LARGEST:
+        raise ValueError(f"{path} unpacks to {size / 1e9:.1f} GB; a model file has {LARGEST / 1e9:.1f} GB at most.")
+    with _reading(path):
         strange = [name for name in skops.io.get_untrusted_types(file=path) if name not in TRUSTED]
-        if strange:
-            raise ValueError(f"{path} holds objects of type {strange[0]}, which no model of robustlda has.")
+    if strange:
+        raise ValueError(f"{path} holds objects of type {strange[0]}, which no model of robustlda has.")
+    with _reading(path):
         content = skops.io.load(path, trusted=list(TRUSTED))
-    except ValueError:
-        raise
-    except Exception as error:  # a damaged or hostile file may raise anything
-        raise ValueError(f"{no_model} ({type(error).__name__}).") from None
     if not (isinstance(content, dict) and content.get("format") == _FORMAT and "pipeline" in content):
-        raise ValueError(f"{no_model}, or one of another version wrote it.")
+        raise ValueError(f"{_no_model(path)}, or one of another version wrote it.")
     return content
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # a damaged or hostile file may raise anything
+        raise ValueError(f"{_no_model(path)} ({type(error).__name__}).") from None
+
+
+def _no_model(path: Path) -> str:
+    return f"{path} is not a model that robustlda fit has written"

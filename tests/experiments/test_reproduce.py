@@ -2,6 +2,7 @@
 
 import csv
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -15,9 +16,12 @@ from command import call
 from conftest import opened
 
 from robustlda.experiments import protocol, records
-from robustlda.experiments.paper import claims, convergence, schedule, toy
+from robustlda.experiments.paper import claims, convergence, report, results, schedule, toy
 from robustlda.experiments.paper.results import whole_folds
 from robustlda.report.document import Document, Heading, ReportTable, Text
+
+KILLS = int(os.environ.get("ROBUSTLDA_TEST_KILLS", "0"))
+"""How often the run is killed at a random moment besides; `ROBUSTLDA_TEST_KILLS=50` for a thorough test."""
 
 RESULTS = Path(__file__).parents[2] / "results"
 FILES = ("toy.csv", "comparison.csv", "convergence.csv")
@@ -45,14 +49,18 @@ def reproduction(small_data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("reproduction")
     words = ["reproduce", "--quick", "--jobs", "2", "--data-dir", str(small_data), "--out", str(folder)]
     command = [sys.executable, "-c", "from robustlda.cli import main; main()", *words]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
-    try:
-        begin = time.monotonic()
-        while contents(folder)["comparison.csv"].count(b"\n") < 12 and time.monotonic() - begin < 120:
-            time.sleep(0.05)
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    # A disk that was full, or a power failure, may have left files without anything in them.
+    (folder / "toy.csv").touch()
+    draw = random.Random(0)
+    for rows in [*(draw.randrange(12) for _ in range(KILLS)), 12]:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+        try:
+            begin = time.monotonic()
+            while contents(folder)["comparison.csv"].count(b"\n") < rows and time.monotonic() - begin < 120:
+                time.sleep(0.05)
+        finally:
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
     before = contents(folder)
     # A process may be killed while writing a line.
     with (folder / "comparison.csv").open("a") as file:
@@ -78,6 +86,31 @@ def test_a_killed_run_resumes_where_it_stopped(reproduction):
     assert third.returncode == 2, "a folder without data is refused before anything is written"
 
 
+def test_what_a_killed_run_has_recorded_is_what_an_undisturbed_one_finds(reproduction, small_data, monkeypatch):
+    folder, _, _ = reproduction
+    monkeypatch.setenv("ROBUSTLDA_DATA", str(small_data))
+    for part in schedule.parts(["vehicle", "yale"], quick=True):
+        found = {record.unit: record for record in records.read(folder / part.file, part.kind)}
+        for unit in list(part.units)[:: max(1, len(part.units) // (2 if KILLS == 0 else 1000))]:
+            records.write([part.run(unit)], folder / "again.csv", part.kind)
+            (again,) = records.read(folder / "again.csv", part.kind)
+            (folder / "again.csv").unlink()
+            timed = {"seconds": 0.0, "start_seconds": 0.0}
+            timed = {name: value for name, value in timed.items() if hasattr(again, name)}
+            assert repr(replace(found[unit], **timed)) == repr(replace(again, **timed))
+
+
+def test_rows_of_other_experiments_in_the_folder_are_not_reported(reproduction, tmp_path):
+    folder, _, _ = reproduction
+    for name in FILES:
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    expected = results.read(tmp_path)
+    records.append(protocol.Row("iris", 0.0, 0, "knn", accuracy=1.0), tmp_path / "comparison.csv")
+    records.append(protocol.Row("yale", 0.0, 0, "magic", accuracy=1.0), tmp_path / "comparison.csv")
+    records.append(convergence.ObjectivePath("iris", "plain", "pca", path="1 1"), tmp_path / "convergence.csv")
+    assert repr(results.read(tmp_path)) == repr(expected)
+
+
 def test_report_has_a_verdict_on_every_claim(reproduction):
     folder, _, shown = reproduction
     text = (folder / "README.md").read_text()
@@ -86,7 +119,8 @@ def test_report_has_a_verdict_on_every_claim(reproduction):
     assert len(table) == 12
     assert all(line.count("**") == 2 and ".csv`" in line for line in table)
     assert "What holds of the paper's claims" in shown
-    for name in ("accuracy_A", "accuracy_B", "convergence", "toy", "corrupted_occlude"):
+    assert {path.stem for path in folder.glob("*.png")} == set(report.FIGURES)
+    for name in report.FIGURES:
         assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert (folder / f"{name}.svg").read_text().startswith("<svg")
 

@@ -12,9 +12,8 @@ from robustlda.cli import options, parts, tables
 from robustlda.cli.options import Columns, Layout, Workers
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from robustlda.audit.label_audit import LabelAudit
+    from robustlda.cli.screen import Screen
     from robustlda.linalg import Array
     from robustlda.tables.labeled import LabeledTable, RawTable
 
@@ -41,11 +40,9 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
     show_default=True,
     help="Tolerated share of correct labels among the flagged ones.",
 )
-@click.option(
-    "--verified",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="CSV with columns id and verified: the right labels of rows that a person has checked, such as reviewed.csv "
-    "from the page, or suspects.csv with a column added.",
+@options.verified(
+    "CSV with columns id and verified: the right labels of rows that a person has checked, such as reviewed.csv from "
+    "the page, or suspects.csv with a column added."
 )
 @click.option(
     "--fix",
@@ -91,33 +88,34 @@ def audit(
     A folder of Parquet files, a pattern such as 'part-*.parquet', or a large Parquet file is read in parts and may be
     larger than memory. What was found about every row then goes to the folder rows.
     """
-    from rich.console import Console
+    from robustlda.cli.screen import Screen
 
-    console = Console(stderr=format_ != "text", highlight=False, markup=False, quiet=quiet)
+    screen = Screen(stderr=format_ != "text", quiet=quiet)
     if fix == "reviewed" and verified is None:
         raise click.UsageError("--fix reviewed corrects what a person has checked: name the file with --verified.")
     out = out or (DEMONSTRATION if table is None else DEFAULT)
-    results = _Results(out, table, fix, verified, force)
-    if parts.is_in_parts(table, by.asked):
+    in_parts = parts.is_in_parts(table, by.asked)
+    results = _Results(out, table, fix, verified, force, in_parts)
+    if in_parts:
         assert table is not None
         _refuse_in_parts(images, fix)
+        options.alone_in(by.checkpoint)
         with parts.cluster(by):
-            found, notes = parts.audit(table, columns, max_false_alarm, verified, by.checkpoint, console)
-            results.write(found, f"Label audit of {Path(table).name}", notes, console)
-            found.to_parquet(out / "rows")
-        _print(found, None, notes, None, results, format_, console, quiet)
-        _check_noise(found, max_noise, quiet)
+            found, notes = parts.audit(table, columns, max_false_alarm, verified, by.checkpoint, screen)
+            results.write(found, f"Label audit of {Path(table).name}", notes, screen)
+        _print(found, None, notes, None, results, format_, screen, quiet)
+        _check_noise(found, max_noise)
         return
-    raw, data, X, flipped = _read(table, columns, layout, images, console)
+    raw, data, X, flipped = _read(table, columns, layout, images, screen)
     checked = None if verified is None else tables.verified(verified, data)
-    with console.status(f"auditing {len(data.y):,} labels …"):
+    with screen.working(f"auditing {len(data.y):,} labels …"):
         found = _audited(data, X, checked, max_false_alarm)
     title = "Digits, a fifth of the labels flipped on purpose" if table is None else f"Label audit of {data.name}"
     pictures = None if X is None else X.reshape(-1, *(images or (8, 8)))
     notes = tables.told(data)
-    results.write(found, title, notes, console, table=data, raw=raw, checked=checked, pictures=pictures)
-    _print(found, data, notes, flipped, results, format_, console, quiet)
-    _check_noise(found, max_noise, quiet)
+    results.write(found, title, notes, screen, table=data, raw=raw, checked=checked, pictures=pictures)
+    _print(found, data, notes, flipped, results, format_, screen, quiet)
+    _check_noise(found, max_noise)
 
 
 def _refuse_in_parts(images: Any, fix: str | None) -> None:
@@ -125,7 +123,7 @@ def _refuse_in_parts(images: Any, fix: str | None) -> None:
         raise click.UsageError("--images and --fix need a table in memory; this one is read in parts.")
 
 
-def _check_noise(found: "LabelAudit", max_noise: float | None, quiet: bool) -> None:
+def _check_noise(found: "LabelAudit", max_noise: float | None) -> None:
     """The gate: the only reason for exit code 1."""
     if max_noise is not None and found.noise_rate_ > max_noise:
         click.echo(f"Failed: {found.noise_rate_:.1%} is more than the {max_noise:.1%} allowed.", err=True)
@@ -133,7 +131,7 @@ def _check_noise(found: "LabelAudit", max_noise: float | None, quiet: bool) -> N
 
 
 def _read(
-    table: str | None, columns: Columns, layout: Layout, images: tuple[int, int] | None, console: "Console"
+    table: str | None, columns: Columns, layout: Layout, images: tuple[int, int] | None, screen: "Screen"
 ) -> "tuple[RawTable | None, LabeledTable, Array | None, Array | None]":
     """The table as given and as understood; pixels, if it holds images; and which labels were flipped on purpose."""
     if table is None:
@@ -143,9 +141,9 @@ def _read(
 
         data, flipped = demonstration()
         return None, data, data.X, flipped
-    with console.status(f"reading {table} …") as status:
+    with screen.working(f"reading {table} …") as tell:
         raw = tables.read(table, layout)
-        status.update(f"preparing {raw.data.num_rows:,} rows …")
+        tell(f"preparing {raw.data.num_rows:,} rows …")
         data = tables.understood(raw, columns)
         return raw, data, None if images is None else tables.images(data, images), None
 
@@ -163,8 +161,10 @@ def _audited(data: "LabeledTable", pixels: "Array | None", checked: Any, max_fal
 class _Results:
     """The files of an audit: all of them, or none; what is there stays unless it may be replaced."""
 
-    def __init__(self, out: Path, table: str | None, fix: str | None, verified: Path | None, force: bool) -> None:
-        from robustlda.output import new_files, writable_directory
+    def __init__(
+        self, out: Path, table: str | None, fix: str | None, verified: Path | None, force: bool, in_parts: bool
+    ) -> None:
+        from robustlda.output import new_files, results_folder
 
         self.out, self.fix = out, fix
         self.names = ["suspects.csv", "audit.json", "report.html"]
@@ -173,20 +173,24 @@ class _Results:
                 raise click.UsageError("--fix refers to a TABLE, but none was given.")
             columnar = Path(table).suffix.lower() in (".parquet", ".pq")
             self.names.append("corrected.parquet" if columnar else "corrected.csv")
+        # Data and what is said about them are not committed by accident.
+        self.hidden = [".gitignore"] if not out.exists() and out in (DEFAULT, DEMONSTRATION) else []
+        self.rows = ["rows"] if in_parts else []
         new_files([out / name for name in self.names], force=force)
+        if in_parts and (out / "rows").exists() and not force:
+            raise FileExistsError(
+                f"{out / 'rows'} exists; replace it with --force, or choose another place with --out."
+            )
         if verified is not None and verified.resolve() in [(out / name).resolve() for name in self.names]:
             raise ValueError(f"{verified} would be replaced, and with it what was checked; choose another --out.")
-        mine = not out.exists() and out in (DEFAULT, DEMONSTRATION)
-        writable_directory(out)
-        if mine:  # data and what is said about them are not committed by accident
-            (out / ".gitignore").write_text("*\n", encoding="ascii")
+        click.get_current_context().with_resource(results_folder(out, alone=self.names[:1]))
 
     def write(
         self,
         found: "LabelAudit",
         title: str,
         notes: list[str],
-        console: "Console",
+        screen: "Screen",
         *,
         table: "LabeledTable | None" = None,
         raw: "RawTable | None" = None,
@@ -196,7 +200,13 @@ class _Results:
         from robustlda.output import replacing_together
         from robustlda.report import audit_files, audit_page
 
-        with console.status("writing the report …"), replacing_together(self.out, self.names) as folder:
+        # The summary last: whoever waits for it finds the others.
+        everything = sorted([*self.names, *self.hidden, *self.rows], key="audit.json".__eq__)
+        with screen.working("writing the report …"), replacing_together(self.out, everything) as folder:
+            for name in self.hidden:
+                (folder / name).write_text("*\n", encoding="ascii")
+            if self.rows:
+                found.to_parquet(folder / "rows")
             provenance = _provenance(found, table)
             audit_page.write(
                 found, folder / "report.html", title=title, images=pictures, notes=_unless_shown(notes, table),
@@ -235,7 +245,7 @@ def _print(
     flipped: Any,
     results: _Results,
     format_: str,
-    console: "Console",
+    screen: "Screen",
     quiet: bool,
 ) -> None:
     import json
@@ -250,13 +260,14 @@ def _print(
         return
     if format_ == "github":
         for line in audit_files.annotations(found, table):
-            click.echo(line)
+            click.echo(printable(line))
     for line in audit_files.sentences(found, notes, flipped):
-        console.print(printable(line))
-    console.print(printable(f"Wrote {_listed(results.names, found)} to {results.out}."))
+        screen.print(printable(line))
+    screen.print(printable(f"Wrote {_listed(results)} to {results.out}."))
 
 
-def _listed(names: list[str], found: "LabelAudit") -> str:
-    if found.n_samples_ > len(found.given_):
+def _listed(results: _Results) -> str:
+    names = results.names
+    if results.rows:
         return f"{', '.join(names)} and, in the folder rows, what was found about every row"
     return f"{', '.join(names[:-1])} and {names[-1]}"

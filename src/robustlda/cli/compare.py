@@ -1,6 +1,7 @@
 """`robustlda compare`: accuracy of every method as the training labels get worse."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,16 +10,24 @@ import click
 from robustlda.cli import options, progress
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from matplotlib.figure import Figure
+    from rich.text import Text
 
+    from robustlda.cli.screen import Screen
     from robustlda.experiments.protocol import Row, Unit
+
+FILES = ("comparison.csv", "comparison.png")
+UNFINISHED = "comparison.unfinished.csv"
 
 
 def _shares(ctx: click.Context, param: click.Parameter, value: str) -> tuple[float, ...]:
     """A comma-separated list of percentages, such as 0,20,40, as shares."""
+    from decimal import Decimal, InvalidOperation
+
     try:
-        shares = tuple(dict.fromkeys(float(word) / 100 for word in value.split(",")))
-    except ValueError:
+        # Decimal fractions: a hundredth of 12.3 is .123, which a binary fraction would miss in the last digit.
+        shares = tuple(dict.fromkeys(float(Decimal(word.strip()) / 100) for word in value.split(",")))
+    except (InvalidOperation, ValueError):
         raise click.BadParameter(f"{value!r} is not a list of percentages such as 0,20,40.") from None
     if any(not 0 <= share < 1 for share in shares):
         raise click.BadParameter(f"{value!r}: a percentage of wrong labels must be at least 0 and below 100.")
@@ -52,7 +61,9 @@ def _shares(ctx: click.Context, param: click.Parameter, value: str) -> tuple[flo
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the folds and flips.")
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Number of processes; -1 uses every core.")
 @options.data_dir
-@click.option("--resume", is_flag=True, help="Keep an existing comparison.csv and run only what it lacks.")
+@click.option(
+    "--resume", is_flag=True, help="Keep what earlier runs in the folder have finished and run only what is missing."
+)
 @options.out(".")
 def compare(
     datasets: tuple[str, ...],
@@ -72,8 +83,8 @@ def compare(
 
     DATASET is one or more of digits, wine, breast_cancer, iris; the first three by default. With --data-dir also
     vehicle, dermatology, coil20, orl, yale, pie, reuters21578, tdt2, 20newsgroups. Every method gets the same folds
-    and the same wrong labels; test labels are clean. Writes comparison.csv and comparison.png, replacing those of an
-    earlier run in the same folder unless --resume is given.
+    and the same wrong labels; test labels are clean. Writes comparison.csv and comparison.png when all is done,
+    replacing those of an earlier run in the same folder; until then, comparison.unfinished.csv keeps what is finished.
 
     \b
     1-NN after a projection:         robust_1nn rlda_1nn rlda_pca_1nn trlda_1nn lda_1nn lpp_1nn mmc_1nn dle_1nn
@@ -82,66 +93,112 @@ def compare(
                                      confident
     Trees, only when named:          forest boosting
     """
-    from rich.console import Console
-
+    from robustlda.cli.screen import Screen
     from robustlda.datasets import catalogue
-    from robustlda.experiments import figures, protocol, records, tables
-    from robustlda.output import writable_directory
-    from robustlda.report.document import png, save
+    from robustlda.experiments import figures, protocol, tables
+    from robustlda.output import results_folder
 
     options.use_folder(data_dir)
-    chosen = [catalogue.dataset_named(name).name for name in datasets or catalogue.DEFAULT]
+    chosen = list(dict.fromkeys(catalogue.dataset_named(name).name for name in datasets or catalogue.DEFAULT))
     names, missing = _methods(methods)
     options.check_jobs(jobs)
-    writable_directory(out)
-    console = Console(highlight=False)
+    click.get_current_context().with_resource(results_folder(out, alone=FILES))
+    screen = Screen()
     units = protocol.units(chosen, names, noise, folds=folds, first=first, kind=kind, seed=seed)
-    record = out / "comparison.csv"
-    everything = _run(units, record, resume, jobs, console)
+    everything = _run(units, out, resume, jobs, screen)
     rows = [row for row in everything if row.unit in set(units)]
     rows.sort(key=lambda row: chosen.index(row.dataset))
+    _write(tables.in_order(everything), figures.accuracy_against_noise(rows, reference=reference), out)
     levels = f"{figures.CONTAMINATION[kind]}, %"
-    console.print(f"Mean accuracy on clean test data over {min(first or folds, folds)} folds, by {levels}:")
+    screen.print(f"Mean accuracy on clean test data over {min(first or folds, folds)} folds, by {levels}:")
     for dataset in chosen:
-        console.print(_table(dataset, names, noise, tables.with_reference(rows, reference)))
-    _print_failures(rows, missing, console)
-    records.write(tables.in_order(everything), record, protocol.Row)
-    save(out / "comparison.png", png(figures.accuracy_against_noise(rows, reference=reference)))
-    console.print(f"\nWrote {record} ({len(everything)} rows) and {out / 'comparison.png'}.")
+        screen.print(_table(dataset, names, noise, tables.with_reference(rows, reference)))
+    _print_failures(rows, missing, screen)
+    screen.print(f"\nWrote {out / FILES[0]} ({len(everything)} rows) and {out / FILES[1]}.")
 
 
 def _methods(words: str) -> tuple[list[str], dict[str, str]]:
     """The methods to run, and those left out with the package each of them lacks."""
     from robustlda.experiments.methods import METHODS, method_named
 
-    names = list(METHODS) if words == "all" else [method_named(name.strip()).name for name in words.split(",")]
+    given = METHODS if words == "all" else (method_named(name.strip()).name for name in words.split(","))
+    names = list(dict.fromkeys(given))
     missing = {name: package for name in names if (package := method_named(name).missing_package)}
-    if len(missing) == len(set(names)):
+    if len(missing) == len(names):
         raise ValueError(f"{words} needs {', '.join(missing.values())}, which is not installed.")
     return [name for name in names if name not in missing], missing
 
 
-def _run(units: "Sequence[Unit]", path: Path, resume: bool, jobs: int, console: "Console") -> "list[Row]":
-    """All rows of the file after the units that it lacked were run."""
+def _run(units: "Sequence[Unit]", out: Path, resume: bool, jobs: int, screen: "Screen") -> "list[Row]":
+    """All rows of earlier runs, if they are kept, and of the units that these lacked."""
     from robustlda.experiments import protocol, records
 
-    earlier = records.read(path, protocol.Row) if resume else []
-    records.write(earlier, path, protocol.Row)
+    result, unfinished = out / FILES[0], out / UNFINISHED
+    # Read in any case: files of others are refused, not replaced.
+    earlier = [*records.read(result, protocol.Row), *records.resumed(unfinished, protocol.Row)]
+    _refuse_picture_of_others(out)
+    if not resume:
+        earlier = []
+        unfinished.unlink(missing_ok=True)
     todo = records.unfinished(units, earlier)
-    with progress.shown(console, len(units) - len(todo), len(units)) as advance:
-        for row in records.carry_out(todo, protocol.run, path, jobs):
-            advance(f"{row.dataset}, {row.noise:.0%} wrong")
-    return records.latest(records.read(path, protocol.Row))
+    rows = []
+    with _kept(unfinished), progress.shown(screen, len(units) - len(todo), len(units)) as advance:
+        for row in records.carry_out(todo, protocol.run, unfinished, jobs):
+            rows.append(row)
+            advance(f"{row.dataset}, {_percent(row.noise)} wrong")
+    # Measured numbers have as many digits as those that come from a file.
+    return records.latest([*earlier, *(records.read(unfinished, protocol.Row) if rows else [])])
 
 
-def _print_failures(rows: "Sequence[Row]", missing: dict[str, str], console: "Console") -> None:
+@contextmanager
+def _kept(unfinished: Path) -> Iterator[None]:
+    """Whatever ends the run, how to go on is said with it."""
+    try:
+        yield
+    except BaseException as error:
+        if unfinished.exists():
+            error.add_note(f"What is finished is kept in {unfinished}; go on with the same command and --resume.")
+        raise
+
+
+def _refuse_picture_of_others(out: Path) -> None:
+    """A figure is ours if the rows that it shows are beside it."""
+    from robustlda.output import new_files
+
+    mine = (out / FILES[0]).exists() or (out / UNFINISHED).exists()
+    if (out / FILES[1]).exists() and not mine:
+        raise FileExistsError(f"{out / FILES[1]} was not written here before; move it, or choose another folder.")
+    new_files([out / name for name in FILES], force=True)
+
+
+def _write(rows: "Sequence[Row]", figure: "Figure", out: Path) -> None:
+    from robustlda.experiments import protocol, records
+    from robustlda.output import replacing_together
+    from robustlda.report.document import png, save
+
+    with replacing_together(out, FILES) as folder:
+        records.write(rows, folder / FILES[0], protocol.Row)
+        save(folder / FILES[1], png(figure))
+    (out / UNFINISHED).unlink(missing_ok=True)
+
+
+def _print_failures(rows: "Sequence[Row]", missing: dict[str, str], screen: "Screen") -> None:
+    from rich.text import Text
+
     from robustlda.experiments.methods import method_named
     from robustlda.experiments.tables import failures
+    from robustlda.output import printable
 
-    for (dataset, method), error in failures(rows).items():
-        console.print(f"[red]failed[/red] {method_named(method).label} on {dataset}: {error}")
-    for name, package in missing.items():
-        console.print(f"[yellow]skipped[/yellow] {method_named(name).label}: {package} is not installed")
+    lines = [
+        ("failed", "red", f"{method_named(method).label} on {dataset}: {error}")
+        for (dataset, method), error in failures(rows).items()
+    ]
+    lines += [
+        ("skipped", "yellow", f"{method_named(name).label}: {package} is not installed")
+        for name, package in missing.items()
+    ]
+    for word, color, reason in lines:
+        screen.print(Text.assemble((word, color), " ", printable(reason)))
 
 
 def _table(dataset: str, names: Sequence[str], noise: Sequence[float], rows: "Sequence[Row]") -> object:
@@ -158,13 +215,19 @@ def _table(dataset: str, names: Sequence[str], noise: Sequence[float], rows: "Se
     table = Table(title=f"\n{CATALOGUE[dataset].title}", title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     table.add_column("")
     for level in noise:
-        table.add_column(f"{level:.0%}", justify="right")
+        table.add_column(_percent(level), justify="right")
     for name, by_noise in by_method.items():
         table.add_row(method_named(name).label, *(_cell(by_noise.get(level), best[level]) for level in noise))
     return table
 
 
-def _cell(value: float | None, best: float) -> str:
+def _cell(value: float | None, best: float) -> "Text | str":
+    from rich.text import Text
+
     if value is None:
         return "failed"
-    return f"[bold green]{value:.3f}[/]" if value >= best - 5e-4 else f"{value:.3f}"
+    return Text(f"{value:.3f}", "bold green" if value >= best - 5e-4 else "")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.6g}%"

@@ -8,8 +8,9 @@ import click
 from robustlda.cli import options
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.text import Text
 
+    from robustlda.cli.screen import Screen
     from robustlda.datasets.catalogue import Dataset
 
 
@@ -27,14 +28,14 @@ def datasets(data_dir: Path | None, fetch: bool) -> None:
     tdt2.y.npy) or the .mat files of Deng Cai's collection (arrays fea and gnd).
     """
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
+    from robustlda.cli.screen import Screen
     from robustlda.datasets.catalogue import CATALOGUE
 
     options.use_folder(data_dir)
     if fetch:
-        _fetch(Console(highlight=False, stderr=True))
+        _fetch(Screen(stderr=True))
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("name")
     for name in ("samples", "features", "classes"):
@@ -42,19 +43,24 @@ def datasets(data_dir: Path | None, fetch: bool) -> None:
     table.add_column("source, or what is missing")
     for dataset in CATALOGUE.values():
         table.add_row(dataset.name, *_describe(dataset))
-    Console(highlight=False).print(table)
+    Screen().print(table)
 
 
-def _describe(dataset: "Dataset") -> tuple[str, str, str, str]:
+def _describe(dataset: "Dataset") -> "tuple[str | Text, ...]":
     """Samples, features, classes and the source; empty sizes and the reason if it cannot be loaded."""
+    from rich.text import Text
+
+    from robustlda.output import printable
+
     if dataset.unavailable:
         remedy = "; get it with --fetch" if dataset.fetch else ""
-        return "", "", "", f"[yellow]{dataset.unavailable}[/] ({dataset.source}{remedy})"
+        reason = Text.assemble((printable(dataset.unavailable), "yellow"), f" ({dataset.source}{remedy})")
+        return "", "", "", reason
     X, y = dataset.load()
     return str(X.shape[0]), str(X.shape[1]), str(len(set(y.tolist()))), dataset.source
 
 
-def _fetch(console: "Console") -> None:
+def _fetch(screen: "Screen") -> None:
     """Download what is missing into the folder; a failed download does not stop the others."""
     import numpy as np
 
@@ -68,8 +74,8 @@ def _fetch(console: "Console") -> None:
         try:
             X, y = dataset.fetch()
         except Exception as error:  # whatever a download may raise
-            console.print(f"[red]not fetched[/red] {dataset.name}: {type(error).__name__}: {error}".splitlines()[0])
+            screen.print(f"not fetched {dataset.name}: {type(error).__name__}: {error}".splitlines()[0], style="red")
             continue
         with replacing(folder / dataset.files[0]) as target, target.open("wb") as file:
             np.savez_compressed(file, X=X, y=y)
-        console.print(f"fetched {dataset.name}: {X.shape[0]} samples of {X.shape[1]} features")
+        screen.print(f"fetched {dataset.name}: {X.shape[0]} samples of {X.shape[1]} features")

@@ -1,5 +1,7 @@
 """`robustlda fit` and `robustlda predict`: a model file from a table, and predictions for another."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,11 +27,7 @@ def _file(help: str) -> Any:
 @click.argument("table")
 @options.columns
 @options.layout
-@click.option(
-    "--verified",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="CSV with columns id and verified: the right labels of rows that a person has checked.",
-)
+@options.verified("CSV with columns id and verified: the right labels of rows that a person has checked.")
 @options.workers
 @click.option("--quiet", is_flag=True, help="Print nothing but failures.")
 @options.force
@@ -50,21 +48,22 @@ def fit(
     `robustlda predict`. An .onnx file can be run by any program that runs ONNX models; it takes numbers and categories
     by the names of their columns, but no dates and no free text. TABLE is read as by `robustlda audit`.
     """
-    from rich.console import Console
     from sklearn.pipeline import make_pipeline
 
     from robustlda import persistence
+    from robustlda.cli.screen import Screen
     from robustlda.estimators.robust import RobustLDA
-    from robustlda.output import new_files, printable, writable_directory
+    from robustlda.output import new_files, printable, results_folder
 
     new_files([out], force=force)
-    writable_directory(out.parent)
+    click.get_current_context().with_resource(results_folder(out.parent))
     persistence.check_writable(out)
-    console = Console(highlight=False, markup=False, quiet=quiet)
+    screen = Screen(quiet=quiet)
     if parts.is_in_parts(table, by.asked):
+        options.alone_in(by.checkpoint)
         with parts.cluster(by):
             preparation, model, notes = parts.fit(
-                table, columns, verified, by.checkpoint, console, partial(persistence.check_writable, out)
+                table, columns, verified, by.checkpoint, screen, partial(persistence.check_writable, out)
             )
         label = columns.label or ""
     else:
@@ -73,16 +72,16 @@ def fit(
         preparation, notes, label = data.preparation, tables.told(data), data.label
         persistence.check_writable(out, preparation)
         checked = None if verified is None else tables.checked_rows(tables.verified(verified, data), data)
-        with console.status(f"fitting {len(data.y):,} rows …"):
+        with screen.working(f"fitting {len(data.y):,} rows …"):
             model = RobustLDA().fit(data.X, data.y, verified=checked)
     persistence.save(out, make_pipeline(preparation, model), label=label)
     for note in notes:
-        console.print(printable(note))
-    console.print(
+        screen.print(printable(note))
+    screen.print(
         f"{len(model.classes_)} classes, {model.n_features_in_} features from "
         f"{len(preparation.columns_in_use())} columns; about {model.noise_rate_:.1%} of the labels are wrong."
     )
-    console.print(printable(f"Wrote {out}."))
+    screen.print(printable(f"Wrote {out}."))
 
 
 @click.command()
@@ -109,27 +108,38 @@ def predict(
     The results have the row's id, the predicted class and its probability. Columns are found by their names. Parquet
     files are read, and predictions written, some rows at a time.
     """
-    from rich.console import Console
-
     from robustlda import persistence
-    from robustlda.output import new_files, printable, writable_directory
+    from robustlda.cli.screen import Screen
+    from robustlda.output import new_files, printable, results_folder
     from robustlda.report.audit_files import TableWriter
 
     new_files([out], force=force)
-    writable_directory(out.parent)
-    console = Console(highlight=False, markup=False, quiet=quiet)
+    click.get_current_context().with_resource(results_folder(out.parent))
+    screen = Screen(quiet=quiet)
     asked = persistence.open_model(model)
     counts = _Counts()
-    with console.status("predicting …"), TableWriter(out) as writer:
+    with screen.working("predicting …"), TableWriter(out) as writer:
         for piece in _pieces(table, layout):
             if id_ is not None and id_ not in piece.column_names:
                 raise ValueError(f"There is no column {id_!r}; the columns are {', '.join(piece.column_names[:12])}.")
-            found = _predicted(asked, piece, id_, counts.rows, probabilities)
-            counts.add(asked, piece, found)
+            with _blamed_on(model):
+                found = _predicted(asked, piece, id_, counts.rows, probabilities)
+                counts.add(asked, piece, found)
             writer.write(found)
+        if not counts.rows:
+            raise ValueError(f"{table} has no rows; there is nothing to predict.")
     for line in counts.sentences(asked.label):
-        console.print(printable(line))
-    console.print(printable(f"Wrote {counts.rows:,} predictions to {out}."))
+        screen.print(printable(line))
+    screen.print(printable(f"Wrote {counts.rows:,} predictions to {out}."))
+
+
+@contextmanager
+def _blamed_on(path: Path) -> Iterator[None]:
+    """Errors that only a model can cause whose parts do not belong together."""
+    try:
+        yield
+    except (AttributeError, LookupError, ArithmeticError, TypeError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged ({type(error).__name__} when it was used); fit it anew.") from error
 
 
 def _pieces(table: str, layout: Layout) -> Any:
@@ -144,7 +154,8 @@ def _pieces(table: str, layout: Layout) -> Any:
     for path in parquet_files(table):
         with pq.ParquetFile(path) as file:
             for group in range(file.metadata.num_row_groups):
-                yield file.read_row_group(group)
+                if file.metadata.row_group(group).num_rows:
+                    yield file.read_row_group(group)
 
 
 def _predicted(model: "TableModel", piece: "pa.Table", id_: str | None, first: int, probabilities: bool) -> "pa.Table":

@@ -14,6 +14,24 @@ data_dir = click.option(
     help="Folder with the paper's nine data sets; the environment variable ROBUSTLDA_DATA by default.",
 )
 
+
+class OrdinaryFile(click.Path):
+    """A file that is there and can be read to its end, unlike a pipe or a device."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, exists=True, dir_okay=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path: Any = super().convert(value, param, ctx)
+        if not path.is_file():
+            self.fail(f"{str(path)!r} is a pipe or a device, not a file.", param, ctx)
+        return path
+
+
+def verified(help: str) -> Callable[[Any], Any]:
+    return click.option("--verified", type=OrdinaryFile(), help=help)
+
+
 force = click.option("--force", is_flag=True, help="Replace results that are there.")
 
 
@@ -137,6 +155,14 @@ def use_folder(data_dir: Path | None) -> None:
 
     if data_dir is not None:
         os.environ[FOLDER_VARIABLE] = str(data_dir)
+
+
+def alone_in(folder: Path | None) -> None:
+    """Nobody else uses this folder, which the command creates, until it has ended."""
+    from robustlda.output import only_run, writable_directory
+
+    if folder is not None:
+        click.get_current_context().with_resource(only_run(writable_directory(folder)))
 
 
 def check_jobs(jobs: int) -> None:

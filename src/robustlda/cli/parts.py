@@ -14,9 +14,8 @@ from robustlda import __version__
 from robustlda.cli.options import Columns, Workers
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from robustlda.audit.label_audit import LabelAudit
+    from robustlda.cli.screen import Screen
     from robustlda.data.parted_input import PartedInput
     from robustlda.estimators.robust import RobustLDA
     from robustlda.tables.preparation import TablePreparation
@@ -64,6 +63,8 @@ def cluster(by: Workers) -> Iterator[None]:
         return
     if by.workers is not None and by.scheduler is not None:
         raise click.UsageError("--workers starts workers here, --scheduler uses those of a cluster: give one of them.")
+    import joblib
+
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError:
@@ -72,9 +73,10 @@ def cluster(by: Workers) -> Iterator[None]:
         with distributed.Client(by.scheduler, timeout="10s"):
             yield
         return
-    # Processes of one thread each: a statistic keeps a core busy, and is the same whoever computes it.
+    # Processes of one thread each: a statistic keeps a core busy, and is the same whoever computes it. More of them
+    # than cores would only take memory.
     settings = {
-        "n_workers": by.workers,
+        "n_workers": min(by.workers or 1, joblib.cpu_count()),
         "threads_per_worker": 1,
         "memory_limit": by.memory_limit,
         "dashboard_address": "127.0.0.1:0",
@@ -89,12 +91,12 @@ def audit(
     max_false_alarm: float,
     verified: Path | None,
     checkpoint: Path | None,
-    console: "Console",
+    screen: "Screen",
 ) -> tuple["LabelAudit", list[str]]:
     """The audit of a table in parts, and what has to be said about the table."""
     from robustlda.audit.label_audit import LabelAudit
 
-    with _watched(console, "audit") as watch:
+    with _watched(screen, "audit") as watch:
         data, preparation, notes = _read(table, columns, verified, checkpoint, watch)
         checked = None if verified is None else _verified(verified, data)
         names = preparation.get_feature_names_out()
@@ -107,7 +109,7 @@ def fit(
     columns: Columns,
     verified: Path | None,
     checkpoint: Path | None,
-    console: "Console",
+    screen: "Screen",
     check: Callable[["TablePreparation"], None],
 ) -> tuple["TablePreparation", "RobustLDA", list[str]]:
     """A model of a table in parts, what features are made with, and what has to be said about the table.
@@ -116,7 +118,7 @@ def fit(
     """
     from robustlda.estimators.robust import RobustLDA
 
-    with _watched(console, "fit") as watch:
+    with _watched(screen, "fit") as watch:
         data, preparation, notes = _read(table, columns, verified, checkpoint, watch)
         check(preparation)
         checked = None if verified is None else _verified(verified, data)
@@ -125,13 +127,13 @@ def fit(
 
 
 @contextmanager
-def _watched(console: "Console", what: str) -> Iterator[Callable[[int, float | None], None]]:
+def _watched(screen: "Screen", what: str) -> Iterator[Callable[[int, float | None], None]]:
     """What passes are told to: a line with their number, J, and the time that is left."""
     started = time.monotonic()
-    with console.status(f"{what}: looking at the table …") as status:
+    with screen.working(f"{what}: looking at the table …") as show:
 
         def tell(number: int, objective: float | None) -> None:
-            status.update(_progress(what, number + 1, objective, time.monotonic() - started))
+            show(_progress(what, number + 1, objective, time.monotonic() - started))
 
         yield tell
 

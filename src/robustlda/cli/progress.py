@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from robustlda.cli.screen import Screen
 
 
 @contextmanager
-def shown(console: "Console", done: int, total: int) -> Iterator[Callable[[str], None]]:
+def shown(screen: "Screen", done: int, total: int) -> Iterator[Callable[[str], None]]:
     """Yields a function to call after each piece of work with its description; `done` pieces were finished before."""
     from rich.progress import (
         BarColumn,
@@ -21,13 +21,13 @@ def shown(console: "Console", done: int, total: int) -> Iterator[Callable[[str],
     )
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("· left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True) as progress:
+    with Progress(*columns, console=screen, transient=True) as progress:
         task = progress.add_task("fitting", total=total, completed=done)
         yield lambda words: progress.update(task, advance=1, description=words)

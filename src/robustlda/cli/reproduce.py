@@ -9,9 +9,11 @@ import click
 from robustlda.cli import options, progress
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from robustlda.cli.screen import Screen
     from robustlda.experiments.paper.claims import Claim
+
+FILES = ("toy.csv", "comparison.csv", "convergence.csv", "README.md")
+"""Whose remains are removed; the report's figures are written together with README.md."""
 
 
 @click.command()
@@ -27,25 +29,41 @@ def reproduce(data_dir: Path | None, quick: bool, jobs: int, report_only: bool, 
     and cost. Every fit is recorded as soon as it is finished: an interrupted run resumes with the same command. Writes
     CSV files, figures, README.md and report.html. The full run takes hours.
     """
-    from rich.console import Console
+    from rich.text import Text
 
+    from robustlda.cli.screen import Screen
     from robustlda.experiments.paper import claims, report, results
-    from robustlda.output import writable_directory
+    from robustlda.output import printable, results_folder
 
     options.use_folder(data_dir)
     available, missing = _available()
     options.check_jobs(jobs)
-    writable_directory(out)
-    console = Console(highlight=False)
+    click.get_current_context().with_resource(results_folder(out, alone=FILES))
+    _refuse_files_of_others(out)
+    screen = Screen()
     for reason in missing:
-        console.print(f"[yellow]skipped[/yellow] {reason}")
+        screen.print(Text.assemble(("skipped", "yellow"), " ", printable(reason)))
     if not report_only:
-        _run(available, quick, jobs, out, console)
+        _run(available, quick, jobs, out, screen)
     command = "robustlda reproduce --data-dir FOLDER" + (" --quick" if quick else "")
     found = results.read(out)
     written = report.document(found, command).write(out)
-    console.print(_verdicts(claims.all_claims(found)))
-    console.print(f"Wrote {out / 'README.md'}, {out / 'report.html'} and {(len(written) - 2) // 2} figures.")
+    screen.print(_verdicts(claims.all_claims(found)))
+    screen.print(f"Wrote {out / 'README.md'}, {out / 'report.html'} and {(len(written) - 2) // 2} figures.")
+
+
+def _refuse_files_of_others(out: Path) -> None:
+    """A report is replaced if it is ours, and nothing else."""
+    from robustlda.experiments.paper.report import FIGURES, TITLE
+    from robustlda.output import new_files
+
+    readme = out / "README.md"
+    files = [readme, out / "report.html", *(out / f"{name}.{kind}" for name in FIGURES for kind in ("svg", "png"))]
+    new_files(files, force=True)
+    ours = readme.exists() and readme.read_text(encoding="utf-8", errors="replace").startswith(f"# {TITLE}")
+    for path in files:
+        if path.exists() and not ours:
+            raise FileExistsError(f"{path} is not a report of this command; move it, or choose another folder.")
 
 
 def _available() -> tuple[list[str], list[str]]:
@@ -60,14 +78,14 @@ def _available() -> tuple[list[str], list[str]]:
     return available, [reason for reason in reasons.values() if reason]
 
 
-def _run(available: Sequence[str], quick: bool, jobs: int, out: Path, console: "Console") -> None:
+def _run(available: Sequence[str], quick: bool, jobs: int, out: Path, screen: "Screen") -> None:
     from robustlda.experiments import records
     from robustlda.experiments.paper import schedule
 
     for part in schedule.parts(available, quick=quick):
         todo = part.unfinished(out)
-        console.print(f"{part.title}: {len(todo)} of {len(part.units)} fits to do")
-        with progress.shown(console, len(part.units) - len(todo), len(part.units)) as advance:
+        screen.print(f"{part.title}: {len(todo)} of {len(part.units)} fits to do")
+        with progress.shown(screen, len(part.units) - len(todo), len(part.units)) as advance:
             for record in records.carry_out(todo, part.run, out / part.file, jobs):
                 advance(f"{part.title}, {getattr(record, 'dataset', '')}".rstrip(", "))
 

@@ -16,9 +16,12 @@ _ARRAYS_LABEL = "y"  # of files that hold arrays X and y
 
 def read(table: str, layout: Layout) -> "RawTable":
     """The table, with notes on how it was read."""
+    from robustlda.tables.limits import check_size
     from robustlda.tables.reading import read_table
 
-    return read_table(table, sep=layout.sep, decimal=layout.decimal, encoding=layout.encoding, sheet=layout.sheet)
+    raw = read_table(table, sep=layout.sep, decimal=layout.decimal, encoding=layout.encoding, sheet=layout.sheet)
+    check_size(raw.name, raw.data.num_rows, raw.data.num_columns)
+    return raw
 
 
 def understood(raw: "RawTable", columns: Columns) -> "LabeledTable":

@@ -6,9 +6,8 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from joblib import Parallel, delayed
-
-from robustlda.output import replacing
+from robustlda.experiments import workers
+from robustlda.output import replacing, room_for
 
 Record = TypeVar("Record")
 
@@ -41,8 +40,8 @@ def latest(records: Iterable[Record]) -> list[Record]:
 
 
 def carry_out(units: Sequence[Any], run: Callable[[Any], Record], path: Path, jobs: int = -1) -> Iterator[Record]:
-    """Yield records as they finish, each appended to the file at once; several workers use one BLAS thread each."""
-    for record in Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(delayed(run)(u) for u in units):
+    """Yield records as they finish, each appended to the file at once; several workers share the cores."""
+    for record in workers.results(run, units, jobs):
         append(record, path)
         yield record
 
@@ -57,26 +56,55 @@ def write(records: Iterable[Any], path: Path, kind: type) -> None:
 
 def append(record: Any, path: Path) -> None:
     """Append one row, creating the file if necessary: finished work survives whatever happens next."""
-    if not path.exists() or path.stat().st_size == 0:  # nothing, or the rest of a header that was cut off
+    if not path.exists():
         write([], path, type(record))
-    with path.open("a", newline="", encoding="utf-8") as file:
+    with room_for(path), path.open("a", newline="", encoding="utf-8") as file:
         csv.DictWriter(file, _columns(type(record))).writerow(_line(record))
 
 
-def read(path: Path, kind: type[Record]) -> list[Record]:
-    """The records of a file without a last line that was cut off; empty if there is no file."""
+def resumed(path: Path, kind: type[Record]) -> list[Record]:
+    """The records of a file, which is mended if something cut it off or damaged lines: those are run again."""
     if not path.exists():
         return []
-    text = path.read_bytes().decode("utf-8")
-    whole = text[: text.rfind("\n") + 1]
-    lines = list(csv.DictReader(whole.splitlines()))
+    whole, damaged = _read(path, kind)
+    if damaged:
+        write(whole, path, kind)
+    return whole
+
+
+def read(path: Path, kind: type[Record]) -> list[Record]:
+    """The records of a file without lines that were cut off or damaged; empty if there is no file."""
+    return _read(path, kind)[0] if path.exists() else []
+
+
+def _read(path: Path, kind: type[Record]) -> tuple[list[Record], bool]:
+    """The records that are whole, and whether there is anything else; raises ValueError if the file is not ours."""
     columns = _columns(kind)
-    if lines and set(lines[0]) != set(columns):
-        raise ValueError(f"{path} has other columns than {', '.join(columns)}; move it, or choose another folder.")
-    if whole != text:
-        path.write_bytes(whole.encode("utf-8"))
+    foreign = f"{path} has other columns than {', '.join(columns)}; move it, or choose another folder."
+    if path.is_symlink() or not path.is_file():
+        raise ValueError(f"{path} is not a file of results but a link, a folder or a device; choose another folder.")
+    header, ends, rest = path.read_bytes().decode("utf-8", "replace").partition("\n")
+    if not rest and ",".join(columns).startswith(header.rstrip("\r")):
+        return [], header + ends != ",".join(columns) + "\r\n"  # nothing yet, perhaps not even a whole header
+    if set(_cells(header)) != set(columns):
+        raise ValueError(foreign)
+    lines = rest.split("\n")
+    found = [_record(_cells(header), line, kind) for line in lines[:-1]]
+    whole = [record for record in found if record is not None]
+    return whole, len(whole) < len(found) or lines[-1] != ""
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a line; no text of a record contains line breaks, so damage does not reach the next line."""
+    return next(csv.reader([line.rstrip("\r")]), [])
+
+
+def _record(names: Sequence[str], line: str, kind: type[Record]) -> Record | None:
     types: dict[str, Any] = {field.name: field.type for field in fields(kind)}  # type: ignore[arg-type]
-    return [kind(**{name: types[name](line[name]) for name in columns}) for line in lines]
+    try:
+        return kind(**{name: types[name](cell) for name, cell in zip(names, _cells(line), strict=True)})
+    except (ValueError, csv.Error):
+        return None
 
 
 def _columns(kind: type) -> list[str]:
@@ -84,4 +112,11 @@ def _columns(kind: type) -> list[str]:
 
 
 def _line(record: Any) -> dict[str, object]:
-    return {name: f"{v:.6g}" if isinstance(v, float) else v for name, v in asdict(record).items()}
+    """Cells of a record; what says which unit it is comes back exactly, and what was measured with six digits."""
+    exact = {field.name for field in fields(record.unit)}
+    return {name: _digits(v, name in exact) if isinstance(v, float) else v for name, v in asdict(record).items()}
+
+
+def _digits(x: float, exact: bool) -> str:
+    short = f"{x:.6g}"
+    return short if not exact or float(short) == x else repr(x)

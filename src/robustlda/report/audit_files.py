@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+import unicodedata
 import zipfile
 from functools import cache
 from pathlib import Path
@@ -27,21 +29,18 @@ _SHORT_LIST = 20
 
 
 def spreadsheet_safe(text: str) -> str:
-    """A cell that no spreadsheet interprets as a formula."""
-    start = text.lstrip(_SKIPPED)[:1]
-    formula = text[:1] in ("\t", "\r", "\n") or start in ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-    return "'" + text if formula and not _is_number(text) else text
+    """A cell that no spreadsheet interprets as a formula; different texts stay different.
+
+    Formulas begin with =, +, - or @, also in the wide forms of East Asian scripts, and a spreadsheet may skip spaces
+    and what cannot be seen before them. A tab or a line break at the beginning may start a cell of its own.
+    """
+    bare = text.lstrip("'")  # or else '=x and =x would become the same
+    first = next((c for c in bare if c.isprintable() and not c.isspace()), " ")
+    formula = bare[:1] in ("\t", "\r", "\n") or unicodedata.normalize("NFKC", first) in ("=", "+", "-", "@")
+    return "'" + text if formula and not _NUMBER.fullmatch(text) else text
 
 
-_SKIPPED = " \t\r\n\ufeff\u200b"  # what a spreadsheet may skip before a formula
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+_NUMBER = re.compile(r"[+-]?(\d[\d.,]*|[.,]\d+)(e[+-]?\d+)?%?|[+-]?(inf|nan)", re.ASCII | re.IGNORECASE)
 
 
 def write_suspects(audit: LabelAudit, path: Path, table: LabeledTable | None = None) -> None:
@@ -189,24 +188,38 @@ class TableWriter:
         return self
 
     def write(self, table: pa.Table) -> None:
+        columnar = self._path.suffix.lower() == ".parquet"
+        table = table if columnar else _safe(table)
         if self._writer is None:
-            kind = pq.ParquetWriter if self._path.suffix.lower() == ".parquet" else arrow_csv.CSVWriter
-            self._writer = kind(str(self._target), table.schema)
-        self._writer.write_table(table if self._path.suffix.lower() == ".parquet" else _safe(table))
+            self._writer = (pq.ParquetWriter if columnar else arrow_csv.CSVWriter)(str(self._target), table.schema)
+        self._writer.write_table(table)
 
     def __exit__(self, *error: Any) -> None:
-        if self._writer is not None:
-            self._writer.close()
+        try:
+            if self._writer is not None:
+                self._writer.close()
+        except BaseException as failure:  # the disk is full, for example
+            self._replacing.__exit__(type(failure), failure, failure.__traceback__)
+            raise
         self._replacing.__exit__(*error)
 
 
 def _safe(table: pa.Table) -> pa.Table:
-    """The table with texts that no spreadsheet interprets as formulas."""
-    for k, field in enumerate(table.schema):
-        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
-            cells = [None if v is None else spreadsheet_safe(v) for v in table[field.name].to_pylist()]
-            table = table.set_column(k, field, pa.array(cells, field.type))
+    """The table with texts that no spreadsheet interprets as formulas; what has no form in CSV is a text, too."""
+    for k, name in enumerate(table.column_names):
+        column = plain(table.column(k))
+        if not any(is_kind(column.type) for is_kind in _NUMBERS):
+            cells = [None if v is None else spreadsheet_safe(_text(v)) for v in column.to_pylist()]
+            column = pa.array(cells, pa.string())
+        table = table.set_column(k, name, column)
     return table
+
+
+_NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_temporal, pa.types.is_null)
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def _flat(table: pa.Table) -> pa.Table:

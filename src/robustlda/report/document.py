@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, select_autoescape
 from markupsafe import Markup
 
-from robustlda.output import replacing
+from robustlda.output import replacing, replacing_together
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,23 +59,24 @@ class Document:
     blocks: list[Block] = field(default_factory=list)
 
     def write(self, folder: Path) -> list[Path]:
-        """Write README.md, report.html and the figures."""
-        written = []
+        """Write README.md, report.html and the figures: all of them, or none."""
         drawings = {b.name: svg(b.drawing) for b in self.blocks if isinstance(b, Picture)}
+        files = {"README.md": self.markdown().encode(), "report.html": self.html(drawings).encode()}
         for block in self.blocks:
             if isinstance(block, Picture):
-                written += [save(folder / f"{block.name}.svg", drawings[block.name].encode())]
-                written += [save(folder / f"{block.name}.png", png(block.drawing))]
-        written.append(save(folder / "README.md", self.markdown().encode()))
-        written.append(save(folder / "report.html", self.html(drawings).encode()))
-        return written
+                files[f"{block.name}.svg"] = drawings[block.name].encode()
+                files[f"{block.name}.png"] = png(block.drawing)
+        with replacing_together(folder, list(files)) as target:
+            for name, content in files.items():
+                (target / name).write_bytes(content)
+        return [folder / name for name in files]
 
     def markdown(self) -> str:
         """The report for display in a repository, with figures as separate files."""
         return "\n\n".join([f"# {self.title}", *map(_markdown, self.blocks)]) + "\n"
 
     def html(self, drawings: dict[str, str]) -> str:
-        """The report as one file with embedded figures."""
+        """The report as one file with embedded figures; it has no script, and its policy allows none."""
         environment = Environment(
             loader=PackageLoader("robustlda.report"), autoescape=select_autoescape(["html"]), trim_blocks=True
         )
@@ -150,4 +151,4 @@ def _inline(words: str) -> str:
     text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
     text = re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", text)
     text = re.sub(r"\*([^*]+)\*", r"<i>\1</i>", text)
-    return re.sub(r"\[([^\]]+)\]\(([^)\s]+)\)", r'<a href="\2">\1</a>', text)
+    return re.sub(r"\[([^\]]+)\]\((https?://[^)\s\"]*|[\w./#-]+)\)", r'<a href="\2">\1</a>', text)

@@ -1,5 +1,6 @@
 """Tables of any kind as Arrow tables."""
 
+from collections import Counter
 from typing import Any
 
 import narwhals as nw
@@ -18,7 +19,7 @@ def as_arrow(X: Any) -> pa.Table:
         table = frame.to_arrow() if isinstance(frame, nw.DataFrame) else _from_array(X)
     while any(pa.types.is_struct(field.type) for field in table.schema):
         table = table.flatten()  # columns of their own, called by the path to them
-    twice = {name for name in table.column_names if table.column_names.count(name) > 1} if table.num_columns else set()
+    twice = [name for name, times in Counter(table.column_names).items() if times > 1]
     if twice:
         raise ValueError(f"Two columns have the name {min(twice)!r}; give every column a name of its own.")
     return table

@@ -11,7 +11,8 @@ from robustlda.tables.columns import Reading
 
 def check_columns(table: pa.Table, readings: Mapping[str, Reading]) -> None:
     """Refuse a table that lacks a column, or has words where numbers were learned from."""
-    missing = [name for name in readings if name not in table.column_names]
+    names = set(table.column_names)
+    missing = [name for name in readings if name not in names]
     if missing:
         shown = ", ".join(repr(name) for name in missing[:5]) + (", …" if len(missing) > 5 else "")
         raise ValueError(f"The table lacks {'the column' if len(missing) == 1 else 'columns'} {shown}.")

@@ -19,7 +19,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-MAX_BYTES = 8 * 2**30
+from robustlda.tables.limits import limit, variable
+
+MAX_BYTES = limit("bytes")
 _CHUNK = 2**20
 _LEVELS = 3  # a Parquet file in a zip archive in a gzip file, and no deeper
 
@@ -78,7 +80,10 @@ def opened(source: Path | str, folder: Path) -> Iterator[OpenFile]:
         file = OpenFile(path, name, fingerprint=sha256(path))
         file = _with_surprise(_unpacked(file, folder))
         if file.kind == "text" and file.path.stat().st_size > MAX_BYTES:
-            raise ValueError(f"{name} has more than {_size(MAX_BYTES)}; convert it to Parquet and read it in parts.")
+            raise ValueError(
+                f"{name} has more than {_size(MAX_BYTES)}; convert it to Parquet and read it in parts, or set "
+                f"{variable('bytes')} to more."
+            )
         yield file
     except PermissionError:
         raise ValueError(f"{name} cannot be read: permission denied; change its permissions or copy it.") from None
@@ -116,14 +121,14 @@ def _standard_input(folder: Path) -> Path:
 
 def _copy(source: Any, target: Path, name: str, spent: int = 0) -> None:
     """Copy a stream to a file, within the limit."""
-    limit = min(MAX_BYTES, spent + shutil.disk_usage(target.parent).free // 2)
+    most = min(MAX_BYTES, spent + shutil.disk_usage(target.parent).free // 2)
     with target.open("wb") as file:
         while chunk := source.read(_CHUNK):
             spent += len(chunk)
-            if spent > limit:
+            if spent > most:
                 raise ValueError(
-                    f"{name} unpacks to more than {_size(limit)}, the limit here; unpack it, convert it to Parquet "
-                    "and read that, or take a part of the rows."
+                    f"{name} unpacks to more than {_size(most)}, the limit here; unpack it, convert it to Parquet and "
+                    f"read that, take a part of the rows, or set {variable('bytes')} to more."
                 )
             file.write(chunk)
 
@@ -229,8 +234,8 @@ def check_archive(file: OpenFile) -> None:
                         spent += len(chunk)
                         if spent > MAX_BYTES:
                             raise ValueError(
-                                f"{file.name} unpacks to more than {_size(MAX_BYTES)}, the limit here; "
-                                "save it as Parquet and read that."
+                                f"{file.name} unpacks to more than {_size(MAX_BYTES)}, the limit here; save it as "
+                                f"Parquet and read that, or set {variable('bytes')} to more."
                             )
     except _DAMAGE:
         raise _damaged(file, "zip") from None

@@ -156,7 +156,10 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
         unscaled = len(made) - len(self._center)
         self.feature_center_ = np.concatenate([self._center, np.zeros(unscaled)])
         self.feature_scale_ = np.concatenate([self._scale, np.ones(unscaled)])
-        return {owner: tuple(name for column, name in made if column == owner) for owner, _ in made}
+        features: dict[str, list[str]] = {}
+        for owner, name in made:
+            features.setdefault(owner, []).append(name)
+        return {owner: tuple(names) for owner, names in features.items()}
 
     def _fit_numbers(self, table: pa.Table) -> list[tuple[str, str]]:
         """Scales and medians; pairs of a column and a feature that is made of it."""

@@ -14,9 +14,10 @@ from robustlda.linalg import Array
 from robustlda.tables.columns import plain
 from robustlda.tables.frames import as_arrow
 from robustlda.tables.labeled import ColumnUse, Finding, LabeledTable, RawTable
+from robustlda.tables.limits import limit, variable
 from robustlda.tables.preparation import TablePreparation
 
-MAX_CLASSES = 1000
+MAX_CLASSES = limit("classes")
 """Distinct labels beyond which a column does not hold classes."""
 
 FEW_CLASSES, ROWS_PER_CLASS = 20, 3
@@ -118,6 +119,11 @@ def _labels(column: pa.ChunkedArray, name: str) -> Array:
     if pa.types.is_floating(kind):
         column = _named(column)
     distinct = pc.count_distinct(column).as_py()
+    if distinct > MAX_CLASSES and not pa.types.is_floating(kind):
+        raise ValueError(
+            f"Column {name!r} holds {distinct:,} different values; class labels are needed, at most {MAX_CLASSES:,} "
+            f"(set {variable('classes')} to more if they are)."
+        )
     if distinct > MAX_CLASSES or (pa.types.is_floating(kind) and distinct > 100):
         raise ValueError(
             f"Column {name!r} holds {distinct:,} different values; class labels are needed, not measurements."

@@ -19,6 +19,10 @@ from robustlda.report.document import Block, Document, Heading, Picture, ReportT
 _LETTER = {"noisy": "A", "clean": "B"}
 
 
+TITLE = "The paper's claims, measured"
+FIGURES = ("accuracy_A", "accuracy_B", *(f"corrupted_{kind}" for kind in schedule.CORRUPTIONS), "convergence", "toy")
+
+
 def document(results: Results, command: str) -> Document:
     """The whole report; `command` is what repeats the experiments."""
     labels = results.wrong_labels
@@ -34,7 +38,7 @@ def document(results: Results, command: str) -> Document:
     if results.angles:
         blocks += _toy(results.angles)
     blocks += _how(results.rows, command)
-    return Document("The paper's claims, measured", blocks)
+    return Document(TITLE, blocks)
 
 
 def _panels(rows: Sequence[protocol.Row], reference: str) -> Picture:

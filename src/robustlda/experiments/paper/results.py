@@ -30,9 +30,12 @@ class Results:
 def read(folder: Path) -> Results:
     """Everything the folder holds; an experiment without a file has no records."""
     angles = records.latest(records.read(folder / "toy.csv", toy.Angle))
-    rows = whole_folds(records.latest(records.read(folder / "comparison.csv", protocol.Row)))
-    paths = records.latest(records.read(folder / "convergence.csv", convergence.ObjectivePath))
     order = list(schedule.NINE)
+    rows = records.latest(records.read(folder / "comparison.csv", protocol.Row))
+    # A comparison in the same folder may have added other data sets.
+    rows = whole_folds([row for row in rows if row.dataset in order and row.method in METHODS])
+    paths = records.latest(records.read(folder / "convergence.csv", convergence.ObjectivePath))
+    paths = [path for path in paths if path.dataset in order]
     rows.sort(key=lambda row: (order.index(row.dataset), row.noise, row.fold))
     paths.sort(key=lambda path: (order.index(path.dataset), path.algorithm, path.start, path.seed))
     return Results(angles, rows, paths)

@@ -44,7 +44,7 @@ class Part:
 
     def unfinished(self, folder: Path) -> list[Any]:
         """The units without a result in the folder."""
-        return records.unfinished(self.units, records.read(folder / self.file, self.kind))
+        return records.unfinished(self.units, records.resumed(folder / self.file, self.kind))
 
 
 def parts(datasets: Sequence[str], *, quick: bool = False) -> list[Part]:
