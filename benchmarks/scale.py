@@ -146,7 +146,7 @@ def _audit(table: ParquetTable) -> tuple[float, str]:
     data = parted_input.read(table)
     started = time.perf_counter()
     audit = LabelAudit().fit(data, None)
-    return time.perf_counter() - started, f"noise {audit.noise_rate_:.4f}; {audit.n_mislabelled_} flagged"
+    return time.perf_counter() - started, f"noise {audit.noise_rate_:.4f}; {audit.n_mislabeled_} flagged"
 
 
 def main() -> None:

@@ -240,10 +240,10 @@ def measure(name: str, seed: int, folder: Path) -> dict[str, Any]:
     with (out / "suspects.csv").open(newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     flags = np.zeros(len(true), bool)
-    flags[[int(line["id"]) for line in lines if line["finding"] == "mislabelled"]] = True
+    flags[[int(line["id"]) for line in lines if line["finding"] == "mislabeled"]] = True
     audit = LabelAudit().fit(read_table(path).data, label)
     wrong = audit.given_ != true
-    same = audit.noise_rate_ == _exact(found, audit) and bool((flags == (audit.finding_ == "mislabelled")).all())
+    same = audit.noise_rate_ == _exact(found, audit) and bool((flags == (audit.finding_ == "mislabeled")).all())
     hits = (flags & wrong).sum()
     low, high = found["noise_interval"]
     return {

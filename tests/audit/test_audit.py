@@ -47,7 +47,7 @@ def test_clean_labels_are_left_alone(load):
     assert audit.noise_rate_ < 0.02
 
 
-def test_outliers_are_not_called_mislabelled():
+def test_outliers_are_not_called_mislabeled():
     X, y = table(load_digits)
     corrupted, changed = gross_rows(X, 0.05, np.random.default_rng(0))
     finding = LabelAudit().fit(corrupted, y).finding_
@@ -143,7 +143,7 @@ def test_features_that_know_nothing_say_nothing(d, shares, seed):
     rng = np.random.default_rng(seed)
     y = rng.choice(len(shares), 500, p=np.array(shares) / sum(shares))
     audit = LabelAudit().fit(rng.normal(size=(500, d)), y)
-    assert audit.n_mislabelled_ == 0
+    assert audit.n_mislabeled_ == 0
     assert audit.noise_rate_ < 0.01
     assert audit.noise_interval_[0] == 0
     by_chance = 1 - (np.bincount(y) ** 2).sum() / 500**2
@@ -159,7 +159,7 @@ def test_members_of_a_rare_wide_class_are_no_outliers():
     given = np.where(rare & (rng.random(2000) < 0.2), False, rare)
     audit = LabelAudit().fit(X, given)
     assert (audit.finding_[rare & given] == "outlying").mean() < 0.1
-    assert (audit.finding_[rare & ~given] == "mislabelled").mean() > 0.7
+    assert (audit.finding_[rare & ~given] == "mislabeled").mean() > 0.7
 
 
 def test_resampling_averages_beliefs_and_widens_the_interval():
@@ -328,8 +328,8 @@ def test_an_outlier_is_not_flagged_whatever_its_label():
     X[7] += [6, 6, 0, 0]
     audit = LabelAudit().fit(X, y)
     assert audit.finding_[7] == "outlying"
-    assert audit.finding_[60] == "mislabelled"
-    assert_array_equal(audit.flags(), audit.finding_ == "mislabelled")
+    assert audit.finding_[60] == "mislabeled"
+    assert_array_equal(audit.flags(), audit.finding_ == "mislabeled")
     assert audit.cleaned()[0][7] == 2
 
 

@@ -55,7 +55,7 @@ def test_a_pattern_of_files_is_audited_in_parts(audited):
     rows = pq.read_table(out / "rows").to_pydict()
     assert rows["id"] == list(range(1200))
     found = json.loads((out / "audit.json").read_text(encoding="utf-8"))
-    assert found["mislabelled"] == rows["finding"].count("mislabelled") > 100
+    assert found["mislabeled"] == rows["finding"].count("mislabeled") > 100
 
 
 def test_checked_rows_are_taken_back_in(parts, audited, tmp_path):
@@ -225,7 +225,7 @@ def test_columns_of_all_kinds_in_parts(mixed, tmp_path):
     assert "Numbers were extracted from text (unit: m)" in said
     rows = pq.read_table(tmp_path / "parts" / "rows").to_pydict()
     assert rows["id"] == table["tree"].to_pylist()
-    flags = np.array(rows["finding"]) == "mislabelled"
+    flags = np.array(rows["finding"]) == "mislabeled"
     wrong = given != true
     assert (flags & wrong).sum() > 0.8 * wrong.sum()
     assert (flags & ~wrong).sum() <= 0.1 * flags.sum()
@@ -234,7 +234,7 @@ def test_columns_of_all_kinds_in_parts(mixed, tmp_path):
     assert inside(*words[:1], str(tmp_path / "whole.parquet"), *words[2:-1], str(tmp_path / "whole")).returncode == 0
     one, other = (json.loads((tmp_path / name / "audit.json").read_text()) for name in ("parts", "whole"))
     assert one["noise_rate"] == pytest.approx(other["noise_rate"], abs=2e-6)
-    assert one["mislabelled"] == other["mislabelled"]
+    assert one["mislabeled"] == other["mislabeled"]
 
     review = tmp_path / "seen.csv"
     review.write_text("id,verified\nT0007,oak\nT0500,elm\n")

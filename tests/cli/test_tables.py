@@ -223,7 +223,7 @@ def audited(path, out, *words):
 
 
 def flagged(folder):
-    return {int(row["id"]) for row in rows(folder) if row["finding"] == "mislabelled"}
+    return {int(row["id"]) for row in rows(folder) if row["finding"] == "mislabeled"}
 
 
 @pytest.mark.parametrize(
@@ -416,7 +416,7 @@ def test_command_line_and_python_agree_to_the_last_digit(tmp_path, name):
         assert row["probability_wrong"] == f"{audit.probability_wrong_[i]:.4f}"
         assert (row["finding"], row["rank"]) == (audit.finding_[i], str(audit.rank_[i]))
     assert isinstance(audit.to_frame(), pd.DataFrame)
-    wrong, flags = audit.given_ != true, audit.finding_ == "mislabelled"
+    wrong, flags = audit.given_ != true, audit.finding_ == "mislabeled"
     assert (flags & wrong).sum() > 0.5 * wrong.sum()
     assert (flags & ~wrong).sum() <= 0.12 * flags.sum()
 
@@ -442,7 +442,7 @@ def test_one_odd_label_does_not_hide_the_others(tmp_path):
     words[:12] = np.array(["right", "left"])[y[:12]]
     words[100] = "rihgt"
     audit = LabelAudit().fit(pd.DataFrame(X, columns=["a", "b", "c"]).assign(side=words), "side")
-    assert (audit.finding_ == "mislabelled").sum() == 12
+    assert (audit.finding_ == "mislabeled").sum() == 12
     assert "'rihgt' (1)" in audit.table_.findings[0].message
 
 

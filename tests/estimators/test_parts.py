@@ -122,7 +122,7 @@ def test_an_audit_in_parts_says_the_same(plan, tmp_path):
         assert_allclose(getattr(parts, name), getattr(memory, name)[rows], atol=1e-6)
     for name in ("noise_rate_", "noise_interval_", "transition_", "confusion_"):
         assert_allclose(getattr(parts, name), getattr(memory, name), rtol=1e-5, atol=1e-7)
-    for name in ("n_samples_", "n_mislabelled_", "n_outlying_", "n_worth_checking_", "noise_reason_"):
+    for name in ("n_samples_", "n_mislabeled_", "n_outlying_", "n_worth_checking_", "noise_reason_"):
         assert getattr(parts, name) == getattr(memory, name)
     assert_array_equal(parts.to_review(10), memory.to_review(10))
     assert_array_equal(parts.flags(0.2), memory.flags(0.2)[rows])

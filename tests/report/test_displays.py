@@ -51,8 +51,8 @@ def test_displays_make_axes_of_their_own_when_asked_to_plot(kind, audit, ax):
 
 def test_projection_marks_exactly_the_findings(audit, ax):
     display = ProjectionDisplay.from_audit(audit, ax=ax)
-    flagged = display.points[audit.finding_ == "mislabelled"]
-    marked = next(c for c in ax.collections if str(c.get_label()).startswith("mislabelled"))
+    flagged = display.points[audit.finding_ == "mislabeled"]
+    marked = next(c for c in ax.collections if str(c.get_label()).startswith("mislabeled"))
     assert_array_equal(np.asarray(marked.get_offsets()), flagged)
     inside = 0
     for label, line in zip(np.unique(audit.given_), ax.lines, strict=True):
@@ -95,7 +95,7 @@ def test_samples_are_drawn_in_the_projection_of_an_estimator(ax):
     assert_array_equal(display.points, model.transform(X[::2]))
     assert display.ax_ is ax
     assert len(ax.lines) == 3, "an ellipse for each class"
-    assert not any("mislabelled" in str(c.get_label()) for c in ax.collections)
+    assert not any("mislabeled" in str(c.get_label()) for c in ax.collections)
     assert not hasattr(ProjectionDisplay.from_estimator(model, X, y), "ax_")
     with pytest.raises(ValueError, match="RobustLDA has 1 component, and a plane needs two"):
         ProjectionDisplay.from_estimator(RobustLDA(n_components=1).fit(X, y), X, y)

@@ -114,7 +114,7 @@ def large_audit():
     found.plane_, found.rank_ = np.tile(found.plane_, (times, 1)), np.arange(1, 600 * times + 1)
     found.ids_ = np.array([f"customer-{i:09d}" for i in range(600 * times)])
     found.listed_rows = lambda: np.tile(X, (times, 1)) + 1e-3 * np.random.default_rng(1).normal(size=(600 * times, 12))
-    found.finding_[:10_000] = "mislabelled"
+    found.finding_[:10_000] = "mislabeled"
     found.suggested_[:10_000] = (found.given_[:10_000] + 1) % 4
     return found
 
@@ -435,7 +435,7 @@ def test_ten_thousand_findings_open_quickly(browser, large_audit, tmp_path):
 
 def test_a_page_stays_small_whatever_ids_and_values_are_like(large_audit, monkeypatch, tmp_path):
     monkeypatch.setattr(large_audit, "ids_", np.array([f"{i} {'x' * 3000}" for i in range(12_000)], object))
-    monkeypatch.setattr(large_audit, "finding_", np.where(np.arange(12_000) < 2500, "mislabelled", ""))
+    monkeypatch.setattr(large_audit, "finding_", np.where(np.arange(12_000) < 2500, "mislabeled", ""))
     audit_page.write(large_audit, tmp_path / "report.html", title="Long")
     assert (tmp_path / "report.html").stat().st_size < 5e6
 

@@ -1,1 +1,1 @@
-"""Who is probably mislabelled, who is an outlier, and how noisy the labels are."""
+"""Who is probably mislabeled, who is an outlier, and how noisy the labels are."""

@@ -232,7 +232,7 @@ def by_pair(audit: "LabelAudit", n: int = 12) -> list[PairSummary]:
     """The pairs of classes with the most label errors, at least half a sample each."""
     wrong = np.array(audit.confusion_, float)
     np.fill_diagonal(wrong, 0)
-    flagged = audit.finding_ == "mislabelled"
+    flagged = audit.finding_ == "mislabeled"
     found = []
     for place in np.argsort(-wrong, axis=None, kind="stable")[:n]:
         g, t = divmod(int(place), len(wrong))

@@ -3,7 +3,7 @@
 For a roughly elliptical class, the cube root of the squared distance d² is nearly normal (Wilson and Hilferty). Its
 center and width are the median and the median absolute deviation over the samples whose labels are trusted, so neither
 a wrong label nor an outlier sets the scale. Farness is the normal probability of being nearer: 0.5 for a typical
-sample, close to 1 for a far one. A sample that is far from its own class but not from another is probably mislabelled;
+sample, close to 1 for a far one. A sample that is far from its own class but not from another is probably mislabeled;
 one that is far from every class is an outlier, whatever its label (the class map of Raymaekers, Rousseeuw and Hubert,
 2021, draws that distinction).
 

@@ -40,7 +40,7 @@ class Findings(Documented, BaseEstimator):
     noise_reason_: str
     n_samples_: int
     n_verified_: int
-    n_mislabelled_: int
+    n_mislabeled_: int
     n_outlying_: int
     n_worth_checking_: int
     n_expected_wrong_: float

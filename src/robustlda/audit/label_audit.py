@@ -88,7 +88,7 @@ class LabelAudit(Findings):
     feature_names_ : ndarray of shape (n_features,)
         What the features are called: as given, the columns of a DataFrame, or x0, x1 and so on; empty if unknown.
     finding_ : ndarray of shape (n_samples,)
-        "mislabelled", "outlying" (far from every class, whatever its label), or "" for neither.
+        "mislabeled", "outlying" (far from every class, whatever its label), or "" for neither.
     rank_ : ndarray of shape (n_samples,)
         1 for the most suspicious label.
     verified_ : ndarray of bool of shape (n_samples,)
@@ -321,9 +321,9 @@ class LabelAudit(Findings):
         worth = (said.wrong >= 0.5) & ~checked
         self.n_worth_checking_, self.n_expected_wrong_ = int(worth.sum()), float(said.wrong[worth].sum())
         self.finding_ = np.full(n, "", dtype="<U11")
-        self.finding_[self.flags()] = "mislabelled"
+        self.finding_[self.flags()] = "mislabeled"
         self.finding_[self.outlyingness_ > OUTLYING] = "outlying"
-        self.n_mislabelled_ = int((self.finding_ == "mislabelled").sum())
+        self.n_mislabeled_ = int((self.finding_ == "mislabeled").sum())
         self.n_outlying_ = int((self.finding_ == "outlying").sum())
         return self
 
@@ -353,7 +353,7 @@ class LabelAudit(Findings):
         worth = open_ & (wrong >= 0.5)
         self.n_worth_checking_, self.n_expected_wrong_ = int((worth + 0.0).sum()), (worth * wrong).sum()
         finding = judged.finding(judged.threshold(self.max_false_alarm), OUTLYING)
-        self.n_mislabelled_, self.n_outlying_ = (parted_audit.count(finding, kind) for kind in (1, 2))
+        self.n_mislabeled_, self.n_outlying_ = (parted_audit.count(finding, kind) for kind in (1, 2))
         self._list_rows(judged, finding)
         return self
 

@@ -147,7 +147,7 @@ def _worst(entries: Array, n: int) -> Array:
     return entries[order[:n]]
 
 
-FINDINGS = np.array(["", "mislabelled", "outlying"])
+FINDINGS = np.array(["", "mislabeled", "outlying"])
 
 
 def _write_part(

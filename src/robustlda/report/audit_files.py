@@ -118,7 +118,7 @@ def summary(audit: LabelAudit, notes: list[str], table: LabeledTable | None = No
         "worth_checking": audit.n_worth_checking_,
         "verified": audit.n_verified_,
         "max_false_alarm": audit.max_false_alarm,
-        "mislabelled": audit.n_mislabelled_,
+        "mislabeled": audit.n_mislabeled_,
         "outlying": audit.n_outlying_,
         "transition": np.round(audit.transition_, 6).tolist(),
         "notes": notes,
@@ -147,7 +147,7 @@ def corrected(
     """The whole table with labels replaced and a column that says which: what is flagged, or what was `checked`."""
     labels, changes = whole[table.label].to_pylist(), [""] * whole.num_rows
     if checked is None:
-        flagged = np.flatnonzero(audit.finding_ == "mislabelled")
+        flagged = np.flatnonzero(audit.finding_ == "mislabeled")
         new = {int(table.places[i]): audit.suggested_[i].item() for i in flagged}
     else:
         new = checked
@@ -235,7 +235,7 @@ def _flat(table: pa.Table) -> pa.Table:
 def annotations(audit: LabelAudit, table: LabeledTable | None, most: int = 50) -> list[str]:
     """The flagged labels as workflow commands of GitHub, the most suspicious first."""
     order = np.argsort(audit.rank_, kind="stable")
-    flagged = [int(i) for i in order if audit.finding_[i] == "mislabelled"][:most]
+    flagged = [int(i) for i in order if audit.finding_[i] == "mislabeled"][:most]
     lines = []
     for i in flagged:
         words = (
@@ -271,7 +271,7 @@ def sentences(audit: LabelAudit, notes: list[str], flipped: Array | None) -> lis
     ]
     lines.append(_what_to_check(audit))
     if flipped is not None:
-        flags = audit.finding_ == "mislabelled"
+        flags = audit.finding_ == "mislabeled"
         found = flags & flipped
         lines.append(
             f"Of {flipped.sum()} labels flipped on purpose, {found.sum()} were found, with {(flags & ~flipped).sum()} "
@@ -281,7 +281,7 @@ def sentences(audit: LabelAudit, notes: list[str], flipped: Array | None) -> lis
 
 
 def _flagged(audit: LabelAudit) -> str:
-    n, far = audit.n_mislabelled_, audit.n_outlying_
+    n, far = audit.n_mislabeled_, audit.n_outlying_
     expected = f", at most {audit.max_false_alarm:.0%} of them expected to be correct" if n else ""
     rows = "1 sample" if far == 1 else f"{far:,} samples"
     return f"{n:,} {'label' if n == 1 else 'labels'} flagged{expected}; {rows} far from every class."

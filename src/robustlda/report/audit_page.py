@@ -94,7 +94,7 @@ def render(
         low=audit.noise_interval_[0],
         high=audit.noise_interval_[1],
         reason=short(audit.noise_reason_, 400),
-        flagged=audit.n_mislabelled_,
+        flagged=audit.n_mislabeled_,
         outlying=audit.n_outlying_,
         worth_checking=audit.n_worth_checking_,
         verified=audit.n_verified_,

@@ -24,7 +24,7 @@ MAX_ROWS = 10_000
 MAX_POINTS = 1500
 MAX_BYTES = 4_300_000
 SHORT_LIST = 20
-KINDS = {"": 0, "mislabelled": 1, "outlying": 2}
+KINDS = {"": 0, "mislabeled": 1, "outlying": 2}
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ class ProjectionDisplay(_Display):
     given : ndarray of shape (n_samples,)
         Labels.
     finding : ndarray of shape (n_samples,)
-        "mislabelled", "outlying" or "".
+        "mislabeled", "outlying" or "".
     trusted : ndarray of bool of shape (n_samples,)
         Samples whose labels are trusted; the ellipses are computed from them.
     axes : tuple of two str
@@ -141,7 +141,7 @@ class ProjectionDisplay(_Display):
             outline = _ellipse(self.points[here & self.trusted])
             if outline is not None:
                 ax.plot(*outline, color=color, linewidth=1.2)
-        for finding, marker, color in (("mislabelled", "o", "#d00000"), ("outlying", "s", "#000000")):
+        for finding, marker, color in (("mislabeled", "o", "#d00000"), ("outlying", "s", "#000000")):
             chosen = self.finding == finding
             if chosen.any():
                 style = {"facecolors": "none", "edgecolors": color, "marker": marker, "linewidth": 1.1, "zorder": 3}
@@ -180,7 +180,7 @@ def _ellipse(points: Array) -> Array | None:
 class ClassMapDisplay(_Display):
     """Farness of each sample from its class against the probability that its label is wrong.
 
-    Labels that fit another class better are at the top, samples far from their own class on the right. A mislabelled
+    Labels that fit another class better are at the top, samples far from their own class on the right. A mislabeled
     sample is both; an outlier of its class is on the right at any height.
 
     Parameters

@@ -32,6 +32,6 @@ function percent(thousandths) {
 }
 
 const image = (source, alt) => el("img", {src: source, alt});
-const kindName = kind => ["", "mislabelled", "outlying"][kind];
+const kindName = kind => ["", "mislabeled", "outlying"][kind];
 const changes = row => row.suggested !== row.given;
 const color = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
