@@ -94,7 +94,8 @@ def open_model(path: Path) -> TableModel:
     """A model of either kind, to ask about tables."""
     if not is_graph(path):
         pipeline, label = _table_pipeline(path)
-        return TableModel(label, pipeline.classes_, pipeline.predict_proba, pipeline[0].unseen)
+        with _reading(path):  # a model may be of our type and hold nothing
+            return TableModel(label, pipeline.classes_, pipeline.predict_proba, pipeline[0].unseen)
     from robustlda.onnx import reading
 
     _check_there(path)

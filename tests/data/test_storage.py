@@ -163,7 +163,7 @@ def test_threads_may_share_data(container):
     X, y = whole(load_iris)
     given, expected = container(X), RobustLDA().fit(X, y).predict_proba(X)
     with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(lambda _: RobustLDA().fit(given, y).predict_proba(given), range(64)))
+        found = list(threads.map(lambda _: RobustLDA().fit(given, y).predict_proba(given), range(16)))
     for p in found:
         assert_allclose(p, expected, atol=1e-9)
 
