@@ -80,10 +80,16 @@ def _compat(library: str) -> Any:
     return array_api_compat
 
 
+def without_derivatives(array: Any) -> Any:
+    """The same numbers, of which torch keeps no account for derivatives that nobody will ask for."""
+    return array.detach() if hasattr(array, "detach") else array
+
+
 def to_numpy(array: Any) -> Array:
     """The same numbers as an array of NumPy, which may share memory with the other."""
-    if hasattr(array, "detach"):
-        array = array.detach().cpu()  # torch
+    array = without_derivatives(array)
+    if hasattr(array, "cpu"):
+        array = array.cpu()  # torch
     elif hasattr(array, "get"):
         return np.asarray(array.get())  # cupy
     try:
@@ -98,8 +104,7 @@ class DeviceStore:
     in_memory, sparse = True, False
 
     def __init__(self, X: Any) -> None:
-        self._X = X.detach() if hasattr(X, "detach") else X  # no derivatives will be asked for
-        self.place = Place.of(X)
+        self._X, self.place = without_derivatives(X), Place.of(X)
 
     @property
     def shape(self) -> tuple[int, int]:

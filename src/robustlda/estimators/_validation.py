@@ -17,7 +17,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from robustlda.data import columns, parted_input
 from robustlda.data.columns import Column
-from robustlda.data.device import DeviceStore, Place, is_foreign, to_numpy
+from robustlda.data.device import DeviceStore, Place, is_foreign, to_numpy, without_derivatives
 from robustlda.data.parted import PartedStore
 from robustlda.data.parted_input import MAX_LABELS, PartedInput
 from robustlda.data.store import Block, Store, as_store, as_stored, is_read_in_blocks, row_slices
@@ -74,10 +74,11 @@ def validated_store(estimator: BaseEstimator, X: Any, plan: Plan) -> Store:
     return store
 
 
-def _validated(*arguments: Any, **settings: Any) -> Any:
+def _validated(estimator: BaseEstimator, X: Any, *y: Any, **settings: Any) -> Any:
     """scikit-learn's validation, which adds numbers up to find out whether one of them is infinite."""
+    X = without_derivatives(X) if is_foreign(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
-        return validate_data(*arguments, **settings)
+        return validate_data(estimator, X, *y, **settings)
 
 
 def parted_training(
