@@ -182,6 +182,15 @@ class DeviceBlock:
         # General products of a matrix with its own transpose are symmetric but for rounding.
         return _own((total + total.T) / 2).astype(np.float32 if single else np.float64, copy=False)
 
+    def lengths(self, V: Array, shift: Array, labels: Array, near: Array) -> tuple[Array, Array]:
+        """‖Vᵀx_j − shift − near of the class of j‖² and ‖Vᵀx_j − shift‖².
+
+        Two numbers for a row come back, where coordinates would be as many as V has columns.
+        """
+        Z = self._B @ self._like_rows(V) - self._like_rows(shift)
+        of_class = self._xp.take(self._like_rows(near), self._place.array(labels), axis=0)
+        return self._squared_lengths(Z - of_class), self._squared_lengths(Z)
+
     def centered(self, center: Array) -> "DeviceBlock":
         return DeviceBlock(self._minus(center), self._place)
 
