@@ -65,17 +65,17 @@ def passes(n: int, d: int, itemsize: int, m: int = CLASSES - 1) -> list[Work]:
     W, M, s = np.linalg.qr(rng.normal(size=(d, m)))[0], np.zeros((CLASSES, d)), rng.random(n)
     # Classes are added up in double precision, as a product with their indicators.
     coordinates, sums, scatter = 2 * n * d * m, 2 * n * d * CLASSES, 2 * n * d * d
-    back, labels_there = n * m * itemsize, 16 * n
+    weights = n * itemsize
 
     def iteration(side: Side) -> object:
         return side.samples.reweighted_moments(W, M, lambda t: (np.sqrt(t + 1e-3), 1 / np.sqrt(t + 1e-3)))
 
     everything = coordinates + sums + scatter
     return [
-        Work("coordinates", lambda side: side.samples.project(W), coordinates, rows, back),
-        Work("class sums", lambda side: side.samples.class_sums(s), sums, rows, labels_there),
-        Work("scatter", lambda side: side.samples.gram(s), scatter, rows, n * itemsize),
-        Work("one iteration", iteration, everything, 3 * rows, back + labels_there + n * itemsize),
+        Work("coordinates", lambda side: side.samples.project(W), coordinates, rows, n * m * itemsize),
+        Work("class sums", lambda side: side.samples.class_sums(s), sums, rows, 16 * n),
+        Work("scatter", lambda side: side.samples.gram(s), scatter, rows, weights),
+        Work("one iteration", iteration, everything, 3 * rows, 40 * n + weights),
     ]
 
 
@@ -85,7 +85,9 @@ def whole(n: int, d: int, itemsize: int, y: np.ndarray) -> list[Work]:
     from robustlda.data.device import is_foreign, to_numpy
 
     def finished(answer: Any) -> object:
-        return to_numpy(answer[:1]) if is_foreign(answer) else answer  # a device may still be at work on the others
+        return (
+            to_numpy(answer[:1, ...]) if is_foreign(answer) else answer
+        )  # a device may still be at work on the others
 
     m = CLASSES - 1
     return [
