@@ -90,7 +90,8 @@ class DiscriminantProjection(
         X : {array-like, sparse matrix, memory-mapped array, store} of shape (n_samples, n_features)
             Training samples: an array, a DataFrame of any kind, a sparse matrix, which is not made dense unless that
             takes less than 32 MB, or a memory-mapped array or another `robustlda.data.Store`, which are read block by
-            block. How they are stored does not change the answer.
+            block. An array of another library stays where it is, with scikit-learn's `array_api_dispatch`, if the
+            estimator says that it takes such arrays. How samples are stored does not change the answer.
         y : array-like of shape (n_samples,) or (n_samples, n_annotators)
             Class labels of any type, right or wrong. Or the answers of several people about each sample, with None or
             NaN (in an array of integers, −1) where someone was not asked.
