@@ -20,6 +20,7 @@ from robustlda.estimators import (
     answer_table,
     fit_parts,
     has_answers,
+    in_numpy,
     verified_labels,
 )
 from robustlda.estimators.robust import RobustLDA
@@ -184,6 +185,7 @@ class LabelAudit(Findings):
         self._check_parameters(estimator)
         if is_parted(X):
             return self._fit_parts(estimator, X, y, verified, features)
+        X, y, verified = map(in_numpy, (X, y, verified))  # findings are about single rows
         asked = answer_table(y) if has_answers(y) else None
         given = np.asarray(y)
         if asked is None and len(np.unique(given)) == len(given):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from robustlda.data.device import DeviceBlock
 from robustlda.data.store import Block
 from robustlda.linalg import Array
 
@@ -31,6 +32,12 @@ class CenteredBlock:
         if self._center.any():
             Z -= (self._center @ V).astype(Z.dtype)
         return Z
+
+    def lengths_there(self, V: Array, labels: Array, near: Array) -> tuple[Array, Array] | None:
+        """‖Vᵀx_j − near of the class of j‖² and ‖Vᵀx_j‖² of rows on a device, where coordinates stay; else None."""
+        if not isinstance(self._block, DeviceBlock):
+            return None
+        return self._block.lengths(V, self._center @ V, labels, near)
 
     def exactly_times(self, V: Array) -> Array:
         return self._block.exactly_times(V) - self._center.astype(float) @ V

@@ -179,7 +179,8 @@ class Samples(BlockReader[CenteredBlock]):
         c, V, projected = self.n_classes, self.into_rows(W), M @ W
 
         def statistic(block: CenteredBlock, labels: Array, weight: Array) -> Statistic:
-            v, u = factor(_within_lengths(block.times(V), labels, projected))
+            known = block.lengths_there(V, labels, projected)
+            v, u = factor(known[0] if known else _within_lengths(block.times(V), labels, projected))
             w = weight * u
             return float(weight @ v), np.bincount(labels, w, c), block.class_sums(labels, w, c), block.gram(w)
 
@@ -401,10 +402,15 @@ def block_lengths(
     block: CenteredBlock, labels: Array, squared_norms: Array, *, V: Array, projected: Array
 ) -> tuple[Array, Array]:
     """`Samples.lengths` of one block, with W and MW in the coordinates of the stored rows."""
-    Z = block.times(V)
-    captured = _squared_lengths(Z)
+    within, captured = block.lengths_there(V, labels, projected) or _lengths(block.times(V), labels, projected)
     # The difference loses at most a rounding error of ‖x‖², far below the smoothing of every loss.
-    return _within_lengths(Z, labels, projected), np.maximum(squared_norms - captured, 0)
+    return within, np.maximum(squared_norms - captured, 0)
+
+
+def _lengths(Z: Array, labels: Array, projected: Array) -> tuple[Array, Array]:
+    """Squared distances of coordinates, which are overwritten, from those of the class, and from the center."""
+    captured = _squared_lengths(Z)
+    return _within_lengths(Z, labels, projected), captured
 
 
 def _within_lengths(Z: Array, labels: Array, projected: Array) -> Array:

@@ -209,6 +209,18 @@ def _dense(X: Any) -> Store:
     return DenseStore(X)
 
 
+def _is_foreign(X: Any) -> bool:
+    from robustlda.data.device import is_foreign
+
+    return is_foreign(X)
+
+
+def _on_device(X: Any) -> Store:
+    from robustlda.data.device import DeviceStore
+
+    return DeviceStore(X)
+
+
 _NEEDED = ("shape", "dtype", "sparse", "in_memory", "block", "take")
 
 
@@ -223,6 +235,7 @@ KINDS = (
     Kind(issparse, _sparse),
     Kind(lambda X: isinstance(X, np.memmap), _mapped, own_form=True),
     Kind(lambda X: isinstance(X, np.ndarray), _dense),
+    Kind(_is_foreign, _on_device),
     Kind(_is_parted, _parted, own_form=True),
     Kind(_is_store, lambda X: cast(Store, X), own_form=True),
 )
@@ -234,8 +247,8 @@ def as_store(X: Any) -> Store:
 
     Parameters
     ----------
-    X : {ndarray, sparse matrix, memory-mapped array, Dask collection, ParquetTable, Blocks, store}
-        Rows.
+    X : {array, sparse matrix, memory-mapped array, Dask collection, ParquetTable, Blocks, store}
+        Rows; an array may be NumPy's or, like one of PyTorch or CuPy, follow the array API.
 
     Returns
     -------

@@ -1,7 +1,14 @@
 """The estimators: validation, scikit-learn's conventions, and the composition of samples, solver and rule."""
 
 from robustlda.estimators._base import DiscriminantProjection, fit_decision, fit_parts, labels_and_answers
-from robustlda.estimators._validation import answer_table, check_whole, class_indices, has_answers, verified_labels
+from robustlda.estimators._validation import (
+    answer_table,
+    check_whole,
+    class_indices,
+    has_answers,
+    in_numpy,
+    verified_labels,
+)
 
 __all__ = [
     "DiscriminantProjection",
@@ -11,6 +18,7 @@ __all__ = [
     "fit_decision",
     "fit_parts",
     "has_answers",
+    "in_numpy",
     "labels_and_answers",
     "verified_labels",
 ]

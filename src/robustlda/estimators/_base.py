@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -20,6 +21,7 @@ from robustlda.data import Samples, Store, Weights, as_samples, parted_input
 from robustlda.data.centering import CENTERS
 from robustlda.data.chunked import Blocks
 from robustlda.data.columns import class_totals, given_back
+from robustlda.data.device import DeviceStore, Place, is_foreign
 from robustlda.data.parted import bounded, within_reach
 from robustlda.data.parted_input import PartedInput, is_parted
 from robustlda.data.store import Rows
@@ -63,6 +65,7 @@ class DiscriminantProjection(
     _peak: float  # the largest number in X
     _needs_matrix = True  # of features × features, in `_solve`
     _reads_parts = False  # whether rows may be somewhere else
+    _takes_arrays = False  # whether they may be in an array of another library
 
     def _solve(self, samples: Samples, n_components: int) -> SolverResult:
         raise NotImplementedError
@@ -87,7 +90,8 @@ class DiscriminantProjection(
         X : {array-like, sparse matrix, memory-mapped array, store} of shape (n_samples, n_features)
             Training samples: an array, a DataFrame of any kind, a sparse matrix, which is not made dense unless that
             takes less than 32 MB, or a memory-mapped array or another `robustlda.data.Store`, which are read block by
-            block. How they are stored does not change the answer.
+            block. An array of another library stays where it is, with scikit-learn's `array_api_dispatch`, if the
+            estimator says that it takes such arrays. How samples are stored does not change the answer.
         y : array-like of shape (n_samples,) or (n_samples, n_annotators)
             Class labels of any type, right or wrong. Or the answers of several people about each sample, with None or
             NaN (in an array of integers, −1) where someone was not asked.
@@ -105,6 +109,7 @@ class DiscriminantProjection(
         self : object
         """
         fit_decision(self, X, y, sample_weight, verified)
+        self._follow(validation.place_of(X), validation.place_of(y))
         return self
 
     def fit_blocks(self, source: Any, verified: Any = None) -> Self:
@@ -137,7 +142,8 @@ class DiscriminantProjection(
         store, y = validation.validated_training(self, X, y, self.plan)
         weight = np.ones(len(y)) if sample_weight is None else validation.checked_weight(sample_weight, len(y))
         counts = np.flatnonzero(weight)
-        store = store if len(counts) == len(weight) else store.take(counts)
+        if len(counts) < len(weight):
+            store = store.kept(counts) if isinstance(store, DeviceStore) else store.take(counts)
         self.classes_, given, answers = _understood(y[counts], weight[counts])
         if len(self.classes_) < 2:
             raise ValueError(validation.one_class(self, self.classes_[0]))
@@ -244,6 +250,34 @@ class DiscriminantProjection(
         elif hasattr(self, "annotator_confusion_"):
             del self.annotator_confusion_  # of an earlier fit
 
+    def _follow(self, place: Place | None, of_labels: Place | None) -> None:
+        """Take what was fitted to where X is, and the classes to where y is."""
+        for name, value in self._fitted_arrays(np.ndarray):
+            target = of_labels if name == "classes_" else place
+            if target is not None:
+                setattr(self, name, target.answer(value))
+
+    def _fitted_arrays(self, *kinds: type) -> list[tuple[str, Any]]:
+        return [(name, value) for name, value in vars(self).items() if name.endswith("_") and isinstance(value, kinds)]
+
+    def to_numpy(self) -> Self:
+        """The same fitted model with arrays of NumPy, for rows in memory, model files and ONNX.
+
+        Where `fit` was given an array of another library and scikit-learn's `array_api_dispatch` was on, fitted arrays
+        are of that library, and so must be rows to predict. Of any other model this is the model itself.
+
+        Returns
+        -------
+        model : object
+        """
+        foreign = [(name, value) for name, value in self._fitted_arrays(object) if is_foreign(value)]
+        if not foreign:
+            return self
+        model = copy(self)
+        for name, value in foreign:
+            setattr(model, name, validation.in_numpy(value))
+        return model
+
     def transform(self, X: Any) -> Any:
         """Coordinates of the centered samples in the projection.
 
@@ -257,15 +291,24 @@ class DiscriminantProjection(
         Z : ndarray or DataFrame of shape (n_samples, n_components)
         """
         check_is_fitted(self)
-        rows = Rows(self.validated_store(X), self.plan.block_rows(self.n_features_in_))
+        place, model = validation.check_same_place(self, "transform", X, self.components_), self.to_numpy()
+        store = self.validated_store(X)
         # The offset is taken after the product: one small vector instead of a centered copy of X.
-        W, offset = self.components_.T, self.center_ @ self.components_.T
+        W, offset = model.components_.T, model.center_ @ model.components_.T
+        if place is not None and isinstance(store, DeviceStore):
+            return store.coordinates(W, offset)
+        rows = Rows(store, self.plan.block_rows(self.n_features_in_))
         like = np.empty((0, W.shape[1]), W.dtype)
         return given_back(rows.lazily(lambda block: (block.times(W) - offset,)), like)
 
     def validated_store(self, X: Any) -> Store:
         """Rows that the fitted model can be asked about."""
+        self._check_arrays(X)
         return validation.validated_store(self, X, self.plan)
+
+    def _check_arrays(self, X: Any) -> None:
+        if not self._takes_arrays and validation.place_of(X) is not None:
+            raise TypeError(validation.needs_numpy(self))
 
     def rule_rows(self, X: Any) -> CenteredRows:
         """Rows as the decision rule knows them."""
@@ -288,35 +331,37 @@ class DiscriminantProjection(
         """The size of the numbers that the model has seen, of every feature."""
         return np.full(self.n_features_in_, self._peak)
 
-    def _of_scores(self, X: Any, function: Callable[[Array], Array]) -> Any:
-        """A function of the scores of every block of rows."""
+    def _of_scores(self, method: str, X: Any, function: Callable[[Array], Array]) -> Any:
+        """A function of the scores of every block of rows, where the rows are."""
         check_is_fitted(self)
-        rule = self.rule_
-        like = function(np.zeros((1, len(self.classes_))))[:0]
-        return given_back(self.rule_rows(X).lazily(lambda block: (function(rule.scores(block)),)), like)
+        place = validation.check_same_place(self, method, X, self.components_)
+        rule, rows = self.rule_, self.to_numpy().rule_rows(X)
+        like = function(np.zeros((1, self.classes_.shape[0])))[:0]
+        found = given_back(rows.lazily(lambda block: (function(rule.scores(block)),)), like)
+        return found if place is None else place.answer(found)
 
     @available_if(_decides)
     def predict(self, X: Any) -> Array:
         """The most probable class of each sample."""
         check_is_fitted(self)
-        classes = self.classes_
-        return self._of_scores(X, lambda scores: classes[scores.argmax(axis=1)])
+        classes = validation.in_numpy(self.classes_)
+        return self._of_scores("predict", X, lambda scores: classes[scores.argmax(axis=1)])
 
     @available_if(_decides)
     def predict_proba(self, X: Any) -> Array:
         """Probability of every class, in the order of `classes_`."""
-        return self._of_scores(X, partial(softmax, axis=1))
+        return self._of_scores("predict_proba", X, partial(softmax, axis=1))
 
     @available_if(_decides)
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of the probability of every class, in the order of `classes_`."""
-        return self._of_scores(X, partial(log_softmax, axis=1))
+        return self._of_scores("predict_log_proba", X, partial(log_softmax, axis=1))
 
     @available_if(_decides)
     def decision_function(self, X: Any) -> Array:
         """Logarithm of prior times density per class; with two classes, the second's minus the first's."""
         check_is_fitted(self)
-        return self._of_scores(X, _differences if len(self.classes_) == 2 else np.asarray)
+        return self._of_scores("decision_function", X, _differences if self.classes_.shape[0] == 2 else np.asarray)
 
     @available_if(_decides)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -329,17 +374,24 @@ class DiscriminantProjection(
             )
             weight = 1.0 + 0.0 * right if found.weight is None else found.weight
             return (weight * right).sum() / weight.sum()
-        return super().score(X, y, sample_weight)
+        if validation.place_of(X) is None and validation.place_of(y) is None:
+            return super().score(X, y, sample_weight)
+        predicted, y, sample_weight = map(validation.in_numpy, (self.predict(X), y, sample_weight))
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
     @property
     def coef_(self) -> Array:
         """Slopes of the scores of `decision_function`, where these are linear."""
-        return self._linear_scores()[0]
+        return self._beside_components(self.to_numpy()._linear_scores()[0])
 
     @property
     def intercept_(self) -> Array:
         """What the scores of `decision_function` add to them."""
-        return self._linear_scores()[1]
+        return self._beside_components(self.to_numpy()._linear_scores()[1])
+
+    def _beside_components(self, values: Array) -> Any:
+        """Numbers where the other fitted ones are."""
+        return Place.of(self.components_).array(values) if is_foreign(self.components_) else values
 
     def _linear_scores(self) -> tuple[Array, Array]:
         check_is_fitted(self)
@@ -363,6 +415,7 @@ class DiscriminantProjection(
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.array_api_support = self._takes_arrays
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         if self.decision is None:
             tags.estimator_type = "transformer"
@@ -383,7 +436,10 @@ def fit_decision(
 ) -> FittedDecision | None:
     """Fit the model; what its rule believes about the training labels is returned, as the model does not keep it."""
     model._check_parameters()
+    model._check_arrays(X)
     trial = copy(model)
+    # What is known of rows is small, and needed where solvers and decisions are.
+    y, sample_weight, verified = map(validation.in_numpy, (y, sample_weight, verified))
     store, checks, weight = trial._check_training(X, y, sample_weight, verified)
     decision = trial._learn(store, checks, weight)
     if checks.answers is not None and decision is not None and decision.beliefs is not None:

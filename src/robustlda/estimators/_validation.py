@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
@@ -16,6 +17,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from robustlda.data import columns, parted_input
 from robustlda.data.columns import Column
+from robustlda.data.device import DeviceStore, Place, is_foreign, to_numpy, without_derivatives
 from robustlda.data.parted import PartedStore
 from robustlda.data.parted_input import MAX_LABELS, PartedInput
 from robustlda.data.store import Block, Store, as_store, as_stored, is_read_in_blocks, row_slices
@@ -28,10 +30,43 @@ _COUNTABLE = 2.0**53  # copies, beyond which their number is not a whole one any
 _MOST_FEATURES = 10_000  # of rows in parts, from which a matrix of features × features is made
 
 
+def place_of(values: Any) -> Place | None:
+    """Where an array of another library is, and so what is made of it; None for all else.
+
+    That is scikit-learn's `array_api_dispatch`, without which such an array is turned into one of NumPy's.
+    """
+    return Place.of(values) if get_config()["array_api_dispatch"] and is_foreign(values) else None
+
+
+def in_numpy(values: Any) -> Any:
+    """An array of another library as one of NumPy's, anything else as it is."""
+    return to_numpy(values) if is_foreign(values) else values
+
+
+def check_same_place(estimator: BaseEstimator, method: str, X: Any, fitted: Any) -> Place | None:
+    """Where X is, and so the answer; a ValueError if the model, and so an array of it, is somewhere else."""
+    if not get_config()["array_api_dispatch"]:
+        return None
+    given, known = place_of(X), place_of(fitted)
+    if given != known:
+        raise ValueError(
+            f"X of {type(estimator).__name__}.{method}() must use the same namespace and the same device as that of "
+            f"fit, which was {known or 'numpy'}, and not {given or 'numpy'}; move X there, or ask "
+            "to_numpy() of the model about arrays of NumPy."
+        )
+    return given
+
+
+def _floats(X: Any) -> tuple[Any, ...]:
+    """The types of numbers that rows may have."""
+    place = place_of(X)
+    return _DTYPES if place is None else place.floats
+
+
 def validated_store(estimator: BaseEstimator, X: Any, plan: Plan) -> Store:
     """Rows that a fitted estimator is asked about, checked."""
     if not is_read_in_blocks(X):
-        return as_store(_validated(estimator, X, accept_sparse="csr", dtype=_DTYPES, reset=False))
+        return as_store(_validated(estimator, X, accept_sparse="csr", dtype=_floats(X), reset=False))
     store = as_store(X)
     _check_features(estimator, store.shape[1], reset=False)
     if not isinstance(store, PartedStore):  # rows of which say so themselves, when they are read
@@ -39,10 +74,11 @@ def validated_store(estimator: BaseEstimator, X: Any, plan: Plan) -> Store:
     return store
 
 
-def _validated(*arguments: Any, **settings: Any) -> Any:
+def _validated(estimator: BaseEstimator, X: Any, *y: Any, **settings: Any) -> Any:
     """scikit-learn's validation, which adds numbers up to find out whether one of them is infinite."""
+    X = without_derivatives(X) if is_foreign(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
-        return validate_data(*arguments, **settings)
+        return validate_data(estimator, X, *y, **settings)
 
 
 def parted_training(
@@ -95,6 +131,13 @@ def needs_memory(estimator: BaseEstimator) -> str:
     return (
         f"{type(estimator).__name__} needs all rows in memory; RobustLDA, TraceRatioLDA and MMC take Dask collections, "
         "Parquet files and other data in parts."
+    )
+
+
+def needs_numpy(estimator: BaseEstimator) -> str:
+    return (
+        f"{type(estimator).__name__} takes arrays of NumPy; RobustLDA, TraceRatioLDA and MMC take those of other "
+        "libraries as well."
     )
 
 
@@ -177,7 +220,7 @@ def validated_training(estimator: BaseEstimator, X: Any, y: Any, plan: Plan) -> 
         estimator._peak = checked_peak(store, plan)
         return store, table
     if not is_read_in_blocks(X):
-        X, y = _validated(estimator, X, y, accept_sparse="csr", dtype=_DTYPES, ensure_min_samples=2)
+        X, y = _validated(estimator, X, y, accept_sparse="csr", dtype=_floats(X), ensure_min_samples=2)
         store = as_store(X)
     else:
         store, y = as_store(X), column_or_1d(y)
@@ -210,7 +253,7 @@ def _kind(label: Any) -> str:
 
 
 def _validated_rows(estimator: BaseEstimator, X: Any) -> Store:
-    return as_store(_validated(estimator, X, accept_sparse="csr", dtype=_DTYPES, ensure_min_samples=2))
+    return as_store(_validated(estimator, X, accept_sparse="csr", dtype=_floats(X), ensure_min_samples=2))
 
 
 def has_answers(y: Any) -> bool:
@@ -279,7 +322,8 @@ def _peak(store: Store, plan: Plan) -> float:
     peak = 0.0
     for rows in row_slices(store.shape[0], plan.block_rows(store.shape[1])):
         block = store.block(rows)
-        _check_block(store, block, rows)
+        if not isinstance(store, DeviceStore):  # whose rows would have to come here
+            _check_block(store, block, rows)
         peak = float(np.maximum(peak, block.peak()))  # which NaN does not pass by
         if not np.isfinite(peak):
             raise ValueError(f"Rows {rows.start} to {rows.stop - 1} of X contain NaN or infinity; impute or drop them.")

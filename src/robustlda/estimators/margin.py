@@ -57,6 +57,7 @@ class MMC(DiscriminantProjection):
     """
 
     _reads_parts = True
+    _takes_arrays = True
 
     def __init__(
         self, n_components: int | None = None, *, decision: str | None = "centroid", priors: Any = None

@@ -117,6 +117,7 @@ class RobustLDA(MeasuredProjection):
     covariance_: Array
 
     _reads_parts = True
+    _takes_arrays = True
 
     def __init__(
         self,

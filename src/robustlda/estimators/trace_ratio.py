@@ -77,6 +77,7 @@ class TraceRatioLDA(RatioProjection):
     """
 
     _reads_parts = True
+    _takes_arrays = True
 
     def __init__(
         self,
