@@ -79,8 +79,6 @@ class Plan:
     """Samples of a class that are kept when only some can be learned from."""
     samples_per_dim: float = 5.0
     """Distinct samples for each dimension below which a projection fits every label, the wrong ones as well."""
-    samples_per_axis: float = 20.0
-    """Distinct samples for each dimension below which clouds may fit single labels, and folds have to confirm them."""
     units_from: int = 1 << 24
     """Numbers that the units of features are taken from: 128 MB in double precision."""
     landmarks: int = 500
@@ -177,10 +175,6 @@ class Plan:
         samples do not help.
         """
         return samples.dim * self.samples_per_dim > n_distinct
-
-    def doubts_clouds(self, n_distinct: int, m: int) -> bool:
-        """Whether clouds of so few samples in m dimensions may have been drawn to single labels."""
-        return n_distinct < self.samples_per_axis * m
 
     def projection_memory(
         self, n: int, d: int, m: int, *, itemsize: int = 8, sparse: bool = False, shift: float = 1.0

@@ -25,8 +25,8 @@ cost a few products. That others' beliefs would change as well is left out; fits
 is (tests). A sample that stands for several, or for a fraction of one, gives back one.
 
 With few samples for many dimensions it can be much: a sample whose label draws its neighbors to its class leaves them
-there. Clouds that say nothing then seem to know the labels. So where samples are few, clouds of folds (`by_folds`) have
-to confirm what is said.
+there. Clouds that say nothing then seem to know the labels. So there, clouds of folds (`by_folds`) have to confirm
+what is said.
 """
 
 from dataclasses import dataclass

@@ -18,8 +18,8 @@ There (`Plan.memorizes_labels`) clouds and local rule work along principal axes,
 
 Held-out means without the sample itself, for every rule in closed form, so nothing depends on how samples would be
 dealt out to folds. Of several copies of a sample one is left out: a table of few distinct rows is a table like any
-other. Only where samples are few, clouds of folds have to confirm those of all. And a rule is heard only if it says
-something about labels: with few samples the pool could not tell rules that do from those that do not.
+other. Only where there are many dimensions for the samples, clouds of folds have to confirm those of all. And a rule is
+heard only if it says something about labels: with few samples the pool could not tell rules that do from others.
 """
 
 from collections.abc import Iterable
@@ -248,7 +248,7 @@ class _Candidates:
         Z = samples.project_features(axes.T.astype(float)).astype(float)
         start = clouds.start_from(Z, self.targets, samples.weights, samples.n_classes)
         fitted = [clouds.fit(start, settings) for settings in CLOUDS]
-        if samples.plan.doubts_clouds(len(groups), Z.shape[1]):
+        if self._can_be_dealt(groups) and samples.plan.memorizes_labels(samples, len(groups)):
             folds = groups.dealt(self.targets, FOLDS)
             fitted = [(cloud, self._confirmed(p, clouds.by_folds(start, folds, cloud.settings))) for cloud, p in fitted]
         cloud_members, by_clouds = zip(*(self._cloud_member(*each) for each in fitted), strict=True)
@@ -260,6 +260,11 @@ class _Candidates:
         self.members = LocalMember(ScoreRule(back(local[0].coef), local[0].offset, local[1])), *cloud_members
         self.held_out = np.array([floored(p) for p in (by_local, *by_clouds)])
         self.limit, self.linear = _linear(samples, groups)
+
+    def _can_be_dealt(self, groups: Distinct) -> bool:
+        """Whether every class has samples for all folds."""
+        sizes = np.bincount(self.targets[groups.first], minlength=self.samples.n_classes)
+        return bool(sizes.min() >= FOLDS)
 
     def _confirmed(self, held_out: Array, by_folds: Array) -> Array:
         """Held-out probabilities if folds agree that they say something about labels, or else those of the folds."""
