@@ -101,4 +101,4 @@ plt.show()
 # %%
 # With correct labels the two are about equally accurate. With wrong ones it depends on the number of samples. From 50
 # per class on, ``RobustLDA`` is ahead, although it still underestimates how many labels are wrong. With 15 or 25 per
-# class it takes most wrong labels for right ones, and shrunk LDA is clearly better.
+# class it takes most wrong labels for right ones, and shrunk LDA is as good or better.

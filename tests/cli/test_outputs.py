@@ -77,6 +77,15 @@ def test_folders_are_replaced_as_files_are(tmp_path):
     assert set(everything(tmp_path)) == {"rows", "rows/new"}
 
 
+@pytest.fixture
+def interruptible():
+    """A shell that starts the tests in the background lets them ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_a_signal_waits_until_all_files_are_moved(tmp_path, monkeypatch):
     move = os.replace
 
