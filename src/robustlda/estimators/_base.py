@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+import scipy
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics import accuracy_score
@@ -37,6 +38,7 @@ from robustlda.plan import Plan
 from robustlda.solvers.result import SolverResult
 
 _LARGEST_MATRIX = 10_000
+_DISPATCHES = tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 14)  # arrays of other libraries
 _FARTHEST = 2.0**100  # times what the training rows were, where every rule has long been sure, and squares are numbers
 
 
@@ -415,7 +417,7 @@ class DiscriminantProjection(
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.array_api_support = self._takes_arrays
+        tags.array_api_support = self._takes_arrays and _DISPATCHES
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         if self.decision is None:
             tags.estimator_type = "transformer"
