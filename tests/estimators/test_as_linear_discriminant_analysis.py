@@ -88,7 +88,7 @@ def test_what_code_for_linear_discriminant_analysis_expects(name, arguments, dec
 def test_half_of_their_tests_pass():
     decisions = [decision for _, _, decision in PASSING]
     assert decisions.count("noise_aware") >= 18
-    assert decisions.count("centroid") >= 24
+    assert decisions.count("centroid") >= 23
 
 
 @pytest.mark.parametrize("kind", [RobustLDA, MMC])
