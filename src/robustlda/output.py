@@ -236,5 +236,7 @@ def printable(text: str, longest: int | None = None) -> str:
     Control characters and escapes, marks that reverse the direction of writing and others that cannot be seen, and
     halves of characters become �; spaces of any kind become spaces.
     """
-    shown = "".join(c if c.isprintable() else " " if unicodedata.category(c) == "Zs" else "�" for c in str(text))
+    shown = str(text)
+    if not shown.isprintable():
+        shown = "".join(c if c.isprintable() else " " if unicodedata.category(c) == "Zs" else "�" for c in shown)
     return shown if longest is None or len(shown) <= longest else shown[: longest - 1] + "…"

@@ -85,7 +85,7 @@ TABLES = {
 
 @pytest.mark.parametrize("name", TABLES)
 def test_names_from_a_table_are_only_names(name, tmp_path):
-    folder = tmp_path / "inner" / "work"
+    folder = tmp_path / "inner" / "here"
     folder.mkdir(parents=True)
     ending = "parquet" if name == "escapes" else "csv"
     table = TABLES[name](folder / f"table.{ending}")
@@ -101,7 +101,7 @@ def test_names_from_a_table_are_only_names(name, tmp_path):
     assert not any(commands_in(result) for result in results)
     written = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     results = {f"out/{x}" for x in ("suspects.csv", "audit.json", "report.html", f"corrected.{ending}")}
-    assert written == {f"inner/work/{x}" for x in (*results, f"table.{ending}", "model.skops", "p.csv")}
+    assert written == {f"inner/here/{x}" for x in (*results, f"table.{ending}", "model.skops", "p.csv")}
 
 
 def test_names_of_files_and_folders_are_only_names(tmp_path, monkeypatch):

@@ -64,12 +64,6 @@ class Labels:
     def _by_label(self) -> Any:
         return class_indicator(self.given, self.weight, self.n_classes).tocsr()
 
-    @cached_property
-    def members(self) -> list[Array]:
-        """Samples of every label."""
-        order = np.argsort(self.given, kind="stable")
-        return np.split(order, np.cumsum(np.bincount(self.given, minlength=self.n_classes))[:-1])
-
     def transition(self, R: Array, *, uniform: bool) -> Array:
         """Counted from beliefs: one rate for all, or a little drawn towards it."""
         N = self.counts(R)

@@ -170,8 +170,8 @@ class Scores:
     def covariances(self, R: Array) -> Array:
         """Σ_j ω_j (diag R_j − R_j R_jᵀ) over the samples of every label (labels × classes × classes)."""
         M, weighted = np.zeros((self.c, self.c, self.c)), R * self.weight
-        for k, members in zip(self._present, np.split(np.arange(self.n), self._starts[1:]), strict=True):
-            some = slice(members[0], members[-1] + 1)
+        for k, start, end in zip(self._present, self._starts, [*self._starts[1:], self.n], strict=True):
+            some = slice(start, end)
             M[k] = np.diag(weighted[:, some].sum(axis=1)) - R[:, some] @ weighted[:, some].T
         return M
 

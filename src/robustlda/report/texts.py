@@ -4,6 +4,8 @@ import json
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
+from robustlda.output import printable
+
 if TYPE_CHECKING:
     from robustlda.audit.label_audit import LabelAudit
 
@@ -12,9 +14,7 @@ MAX_TEXT = 80
 
 def short(text: str, longest: int = MAX_TEXT) -> str:
     """A text that can be shown: no control characters, none that turn the direction, and not too long."""
-    shown = str(text)[: longest + 1]
-    shown = shown if shown.isprintable() else "".join(c if c.isprintable() else "�" for c in shown)
-    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
+    return printable(str(text)[: longest + 1], longest)
 
 
 def value_text(value: Any, longest: int = 40) -> str:
