@@ -56,7 +56,6 @@ class Findings(Documented, BaseEstimator):
     annotator_confusion_: Array
     _features_named: bool
     _frame_kind: str | None
-    _doubt: Array
     _judged: parted_audit.Judged | None
     _rows: Array | None
     _data: Any
@@ -111,9 +110,8 @@ class Findings(Documented, BaseEstimator):
     def to_review(self, n: int = 30) -> Array:
         """The rows whose check by a person would teach the audit most.
 
-        They are spread over all labels about which something is open, from those that are nearly certainly wrong to
-        those that the features alone would doubt, in proportion to what is open about them: their answers settle how
-        many labels are wrong. To find wrong labels, go through them by `rank_` instead.
+        They are spread over all labels, from the most to the least suspicious, in proportion to what is open about
+        them: their answers settle how many labels are wrong. To find wrong labels, go through them by `rank_` instead.
 
         Parameters
         ----------
@@ -132,7 +130,7 @@ class Findings(Documented, BaseEstimator):
         if self._rows is not None:  # those at equal distances stand for all
             order = order[np.isin(self._rows[order], parted_audit.drawn(self.n_samples_))]
         order = order[~self.verified_[order]]
-        places = judging.worth_a_review(order, self.probability_wrong_, self._doubt, n)
+        places = judging.worth_a_review(order, self.probability_wrong_, n)
         if self._rows is not None:
             return self._rows[places]
         return places if (table := getattr(self, "table_", None)) is None else table.places[places]

@@ -17,7 +17,6 @@ class Judgement:
     """What is said about every label, and about all of them; classes are indices."""
 
     wrong: Array
-    doubt: Array
     suggested: Array
     confusion: Array
     rate: float
@@ -41,7 +40,6 @@ def judge(
     n, n_verified = len(labels), int(verified.sum())
     return Judgement(
         wrong,
-        1 - features[rows, labels],
         features.argmax(axis=1),
         np.array([beliefs[labels == k].sum(axis=0) for k in range(len(classes))]),
         rate,
@@ -115,13 +113,13 @@ def most_suspicious(wrong: Array, farness: Array) -> Array:
     return np.lexsort((-np.nan_to_num(farness), -wrong))
 
 
-def worth_a_review(order: Array, wrong: Array, doubt: Array, n: int) -> Array:
+def worth_a_review(order: Array, wrong: Array, n: int) -> Array:
     """Those of some places in order of suspicion whose check would teach most: n of them, in the same order."""
     if n >= len(order):
         return order
-    wrong, doubt = wrong[order], doubt[order]
+    wrong = wrong[order]
     # What is open about a label; a little is about all of them.
-    open_ = np.sqrt(wrong * (1 - wrong)) + np.abs(doubt - wrong) + 0.15
+    open_ = np.sqrt(wrong * (1 - wrong)) + 0.15
     ends = np.cumsum(open_) / open_.sum() * n
     middles = np.unique(np.searchsorted(ends, np.arange(n) + 0.5))
     rest = np.setdiff1d(np.argsort(-open_, kind="stable"), middles, assume_unique=True)[: n - len(middles)]

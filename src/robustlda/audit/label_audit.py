@@ -314,7 +314,7 @@ class LabelAudit(Findings):
             said.confusion,
             classes[said.suggested],
         )
-        self.probability_wrong_, self._doubt = said.wrong, said.doubt
+        self.probability_wrong_ = said.wrong
         self.noise_rate_, self.noise_interval_, self.noise_reason_ = said.rate, said.interval, said.reason
         self.farness_, self.farness_any_, self.outlyingness_ = shown.farness, shown.farness_any, shown.outlyingness
         self._set_plane(shown.plane)
@@ -365,7 +365,7 @@ class LabelAudit(Findings):
         others = np.setdiff1d(parted_audit.drawn(self.n_samples_), worst)
         rows = self._rows = np.concatenate([worst, others])
         self.given_, self.suggested_ = self.classes_[judged.given[rows]], self.classes_[judged.suggested[rows]]
-        self.ids_, self.probability_wrong_, self._doubt = judged.ids[rows], judged.wrong[rows], judged.doubt[rows]
+        self.ids_, self.probability_wrong_ = judged.ids[rows], judged.wrong[rows]
         self.verified_, self.outlyingness_ = judged.verified[rows], judged.z_any[rows]
         self.farness_, self.farness_any_ = (farness.probability(z[rows]) for z in (judged.z_own, judged.z_any))
         self.finding_ = parted_audit.FINDINGS[finding[rows]]

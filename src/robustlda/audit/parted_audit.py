@@ -35,7 +35,6 @@ class Judged:
 
     given: Column
     wrong: Column
-    doubt: Column
     suggested: Column
     verified: Column
     z_own: Column
@@ -87,7 +86,7 @@ def judge(
     rule, c = cast(Measuring, model.rule_), len(model.classes_)
     store, given = found.store, checks.given
     beliefs: Column = decision.beliefs
-    wrong, doubt, suggested, confusion = beliefs.keep_parts(partial(_judged, features, c), given, outputs=4)
+    wrong, suggested, confusion = beliefs.keep_parts(partial(_judged, features, c), given, outputs=3)
     rows = farness.looked_at(store.shape[0])
     squared, outside = model.rule_rows(store.take(rows)).collect(partial(_distances, rule), outputs=2)
     scales = farness.scales(squared, outside, given[rows], wrong[rows] < 0.5)
@@ -95,7 +94,6 @@ def judge(
     return Judged(
         given,
         wrong,
-        doubt,
         suggested,
         checks.known >= 0,
         z_own,
@@ -121,9 +119,8 @@ def _z_values(rule: Measuring, scales: farness.Scales, block: Any, labels: Array
 def _judged(features: Callable[[Array, Array], Array], c: int, R: Array, labels: Array) -> tuple[Array, ...]:
     rows = np.arange(len(labels))
     said = features(R, labels)
-    doubt = 1 - said[rows, labels]
     confusion = np.array([R[labels == k].sum(axis=0) for k in range(c)])
-    return 1 - R[rows, labels], doubt, said.argmax(axis=1), confusion
+    return 1 - R[rows, labels], said.argmax(axis=1), confusion
 
 
 def _by_grain(wrong: Array) -> tuple[Array, Array]:

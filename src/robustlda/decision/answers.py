@@ -13,9 +13,10 @@ that makes answers most likely so. Given Tᵃ, the answers of a sample say
 
 where p_jk is the share of the class when only answers are asked (`Answers.beliefs`), and a pool of rules once features
 are asked as well (`fit_answer_noise`): then both are fitted in turn, the pool being the one that makes the answers most
-likely. People who confuse two classes see the same in a sample that looks like both, and err together: the more of
-their errors are of that kind, the more beliefs are those of the features (`label_noise`, equation (2), with the answers
-of a sample in place of its label).
+likely. People who confuse two classes see the same in a sample that looks like both, and err together. With h the share
+of their errors that are of that kind, an answer therefore counts as 1 − h of an independent one, the exponent of its
+Tᵃ_kl, and beliefs are those of the features the more, the larger h is (`label_noise`, equation (2), with the answers of
+a sample in place of its label).
 """
 
 from dataclasses import dataclass, replace
@@ -96,9 +97,18 @@ class Answers:
         N = N + self.strength * shared / shared.sum(axis=1, keepdims=True)
         return N, N.sum(axis=2)
 
+    def transition(self, confusion: Array) -> Array:
+        """What happens to a class on the whole, from Tᵃ."""
+        counts = np.bincount(self.annotator, self.weight[self.sample], self.n_annotators)
+        return np.asarray(np.tensordot(counts / counts.sum(), confusion, 1))
+
+    def by_looks(self, R: Array) -> Array:
+        """Share h of answers that looks have given; the same for all classes."""
+        return confused(self.transition(self.confusion(R)), np.zeros((self.n_classes,) * 2), self.weight @ R)
+
     def likelihood(self, R: Array) -> Array:
         """Probability of a sample's answers for every class, Tᵃ being known from others; the largest is 1."""
-        return _scaled(self._log_likelihood(R))
+        return _scaled((1 - self.by_looks(R)) * self._log_likelihood(R))
 
     def _log_likelihood(self, R: Array) -> Array:
         T, sums = self._towards(R)
@@ -107,9 +117,9 @@ class Answers:
         left = T[self.annotator, :, self.answer] - own
         return self._summed(np.log(left / (sums[self.annotator] - own)))
 
-    def under(self, confusion: Array) -> Array:
-        """Probability of a sample's answers for every class, the largest being 1; Tᵃ as it is."""
-        return _scaled(self._summed(np.log(confusion[self.annotator, :, self.answer])))
+    def under(self, confusion: Array, by_looks: Array) -> Array:
+        """Probability of a sample's answers for every class, the largest being 1; Tᵃ and h as they are."""
+        return _scaled((1 - by_looks) * self._summed(np.log(confusion[self.annotator, :, self.answer])))
 
     def _summed(self, logs: Array) -> Array:
         total = np.zeros((len(self.weight), self.n_classes))
@@ -162,9 +172,8 @@ def fit_answer_noise(P: Array, answers: Answers, labels: Labels) -> LabelNoise:
             break
     p, rows = scores.under(pool), np.arange(len(R))
     confusion = answers.confusion(R)
-    counts = np.bincount(answers.annotator, answers.weight[answers.sample], answers.n_annotators)
-    transition = np.tensordot(counts / counts.sum(), confusion, 1)
-    model = LabelModel(transition, confused(transition, np.zeros((c, c)), labels.weight @ p))
+    transition = answers.transition(confusion)
+    model = LabelModel(transition, answers.by_looks(R))
     R, _ = labels.posterior(model.with_looks(R, p, labels.given))
     vote = answers.vote(R)
     by_all, by_features = 1 - R[rows, vote], 1 - p[rows, vote]

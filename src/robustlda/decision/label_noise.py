@@ -77,7 +77,7 @@ _PRIOR_ROW = 1.0  # samples that the prior on a row of T is worth; a sixth of th
 _TRACE = 0.01  # of what rules say that is left where they say nothing
 _HALVINGS = 60  # of the logarithm of a probability above 1e-300
 _SURE = 3e-3  # probability beyond which checks do not ask how sure it was
-_PRIOR_LINE = (2.0, 0.25, 0.5)  # standard deviations of what checks may do to log-odds
+_PRIOR_LINE = (1.0, 0.25, 0.5)  # standard deviations of what checks may do to log-odds
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ def _judged(found: _Explanation, scores: Scores) -> "_Judgement":
     p = scores.under(found.pool)
     undecided = _undecided(p, labels.weight)
     overlap = _between(undecided, *UNDECIDED)
-    kept = discounted(T, overlap, uniform=found.uniform)
+    kept = discounted(T, overlap)
     kept = either_way(kept, _between(undecided, *EITHER_WAY), labels.weight @ p)
     pool = refit_pool(scores, labels.likelihood(kept), found.pool, overlap)
     p = scores.under(pool)
@@ -356,7 +356,7 @@ def _between(x: Array, low: float, high: float) -> Array:
     return np.clip((x - low) / (high - low), 0, 1)
 
 
-def discounted(T: Array, overlap: Array, *, uniform: bool = False, one_way: bool = False) -> Array:
+def discounted(T: Array, overlap: Array, *, one_way: bool = False) -> Array:
     """Transition without what goes both ways between classes that overlap, beyond what goes between any two.
 
     With `one_way`, all that goes between them beyond that is left out, as if all of it were overlap.
@@ -364,8 +364,8 @@ def discounted(T: Array, overlap: Array, *, uniform: bool = False, one_way: bool
     c = len(T)
     off = T * ~np.eye(c, dtype=bool)
     both_ways = np.minimum(off, off.T)
-    # Of two classes nobody can say what is usual, unless one rate for all is what explains the labels.
-    usual = np.median(both_ways[np.triu_indices(c, 1)]) if c > 2 or uniform else 0.0
+    # Of only two classes, what goes both ways is the usual; or all may be overlap, where that is asked for.
+    usual = np.median(both_ways[np.triu_indices(c, 1)]) if c > 2 or not one_way else 0.0
     off = off - overlap * np.maximum((off if one_way else both_ways) - usual, 0)
     return off + np.diag(1 - off.sum(axis=1))
 

@@ -47,7 +47,7 @@ class Checks:
         """Probability of what was given for every class that a sample may be of, if looks have no part in it."""
         if self.answers is None or noise.annotators is None:
             return apply(partial(_likelihood, noise.model.transition), self.given)
-        return self.answers.under(noise.annotators)
+        return self.answers.under(noise.annotators, noise.model.by_looks)
 
 
 def _known_or_given(known: Array, given: Array) -> Array:
