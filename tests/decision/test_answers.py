@@ -98,6 +98,15 @@ def test_people_who_see_the_same_are_no_independent_witnesses():
     assert audit.noise_interval_[0] <= (audit.given_ != true).mean() <= audit.noise_interval_[1]
 
 
+def test_answers_of_people_who_err_together_count_less():
+    rng = np.random.default_rng(0)
+    confusion = rng.dirichlet(np.ones(3) + 4 * np.eye(3)[0], size=(4, 3))
+    answers = Answers.of(rng.integers(-1, 3, (50, 4)), np.ones(50), np.ones(50), 3)
+    half = answers.under(confusion, np.full(3, 0.5))
+    assert_allclose(half**2, answers.under(confusion, np.zeros(3)))
+    assert_allclose(answers.under(confusion, np.ones(3)), 1)
+
+
 @pytest.mark.parametrize("form", ["float", "object", "frame", "masked", "nullable"])
 def test_answers_in_any_form_mean_the_same(form):
     X, _, X_test, _, table = wine()

@@ -90,6 +90,24 @@ def test_what_goes_both_ways_between_overlapping_classes_is_discounted():
     # Uniform errors go both ways between any two classes, and are kept.
     uniform = noise.uniform_transition(0.3, 4)
     assert_allclose(noise.discounted(uniform, 1 - np.eye(4)), uniform)
+    # Of only two classes nobody can say what is usual, and what the likelihood has found is kept.
+    T = np.array([[0.8, 0.2], [0.3, 0.7]])
+    assert_allclose(noise.discounted(T, 1 - np.eye(2)), T)
+    assert_allclose(noise.discounted(T, 1 - np.eye(2), one_way=True), np.eye(2))
+
+
+@pytest.mark.parametrize("rates", [(0.0, 0.0), (0.2, 0.2), (0.15, 0.25)])
+def test_errors_between_two_classes_that_overlap_are_counted(rates):
+    rng = np.random.default_rng(0)
+    n = 6000
+    true = np.arange(n) % 2
+    x = np.where(true == 0, -1, 1) * 1.2 + rng.normal(size=n)
+    wrong = rng.random(n) < np.array(rates)[true]
+    given = np.where(wrong, 1 - true, true)
+    P = softmax(np.column_stack([-1.2 * x, 1.2 * x]), axis=1)[None]
+    found = fitted(P, given)
+    assert found.overlap.max() > 0.9
+    assert abs(found.noise_rate - np.mean(rates)) < 0.03
 
 
 CONFUSION = np.array([[0.8, 0.2, 0, 0], [0.3, 0.7, 0, 0], [0, 0, 0.9, 0.1], [0, 0, 0, 1.0]])

@@ -267,7 +267,7 @@ class _Judgement:
         model = LabelModel(T, by_looks)
         R, error = model.with_looks(self.trusting, p, given), np.inf
         if labels.checked.any():
-            R, error = _taught_by_checks(p, R, labels)
+            R, error = _taught_by_checks(p, R, labels) if looks else (labels.posterior(R)[0], np.inf)
         if labels.checked.any() or model.by_looks.any():
             T = (labels.counts(R) + _PRIOR_ROW * T) / (labels.counts(R).sum(axis=1, keepdims=True) + _PRIOR_ROW)
         if labels.checked.any():
