@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 
 from robustlda.audit import by_classifier, evidence, farness, frames, judging, parted_audit, picture, probabilities
@@ -373,6 +374,15 @@ class LabelAudit(Findings):
         sample = self._data = judged.store.take(rows)
         self._measuring = self.estimator_
         self._set_plane(picture.plane(self.estimator_, sample, picture.distances(self.estimator_, sample).plane))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        inputs = get_tags(RobustLDA() if self.estimator is None else self.estimator).input_tags
+        tags.input_tags.sparse, tags.input_tags.allow_nan = inputs.sparse, inputs.allow_nan
+        if self.estimator is None:  # of DataFrames, whose columns become features
+            tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
 
     def _check_parameters(self, estimator: Any) -> None:
         last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
