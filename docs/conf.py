@@ -74,9 +74,34 @@ numpydoc_xref_param_type = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
+ORDER = [  # what most people come for first, what is special last
+    "plot_messy_table.py",
+    "plot_digits_wrong_labels.py",
+    "plot_annotators.py",
+    "plot_two_directions.py",
+    "plot_text_grid_search.py",
+    "plot_faces_wrong_labels.py",
+    "plot_more_features_than_samples.py",
+    "plot_dask_parts.py",
+    "plot_toy_outliers.py",
+    "plot_minimize_ratio.py",
+]
+
+
+class Chosen:
+    """The order of the gallery; an example that is not in it is an error."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __call__(self, name):
+        return ORDER.index(name)
+
+
 sphinx_gallery_conf = {
     "examples_dirs": [str(GALLERY)],
     "gallery_dirs": ["gallery"],
+    "within_subsection_order": Chosen,
     "filename_pattern": r"/plot_",
     "download_all_examples": False,
     "remove_config_comments": True,

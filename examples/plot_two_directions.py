@@ -71,7 +71,7 @@ fig.legend(handles, names, loc="outside right center", title="digit", markerscal
 # the labels they were given.
 
 audit = LabelAudit().fit(X_train, noisy)
-display = ProjectionDisplay.from_audit(audit, plot=True)
+display = ProjectionDisplay.from_audit(audit)
 display.ax_.set_title("Training images by given label; ellipses contain 95 % of a class", fontsize=11)
 plt.show()
 

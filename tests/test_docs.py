@@ -262,3 +262,10 @@ def test_the_address_comes_from_the_metadata(monkeypatch):
     assert documentation.home.__wrapped__() == "https://example.org/docs"
     monkeypatch.setattr(Metadata, "get_all", lambda self, name: None)
     assert documentation.home.__wrapped__() == ""
+
+
+def test_there_is_one_version():
+    stated = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("pyproject.toml", "CITATION.cff")}
+    found = [re.search(r'^version[ =:]+"?([\d.]+)', text, re.MULTILINE) for text in stated.values()]
+    assert [match[1] for match in found if match] == [robustlda.__version__] * 2
+    assert f"## {robustlda.__version__} " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

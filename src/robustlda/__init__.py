@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from robustlda.estimators.trace_ratio import TraceRatioLDA
     from robustlda.solvers.ratio import minimize_ratio
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "DLE",
     "MMC",

@@ -60,6 +60,9 @@ class TableModel:
     unseen: Callable[[Any], dict[str, list[str]]]
 
 
+_PICKLES = (".pkl", ".pickle", ".joblib")
+
+
 def is_graph(path: Path) -> bool:
     """Whether a file of that name holds an ONNX graph."""
     return path.suffix.lower() == ".onnx"
@@ -67,6 +70,8 @@ def is_graph(path: Path) -> bool:
 
 def check_writable(path: Path, preparation: Any = None) -> None:
     """Refuse a kind of file that cannot be written, or cannot hold what makes features; raised before any work."""
+    if path.suffix.lower() in _PICKLES:
+        raise ValueError(f"{path}: a model is not written as a pickle, which runs code when read; name it .skops.")
     if is_graph(path):
         from robustlda.onnx.columns import check_columns
         from robustlda.onnx.graph import needed

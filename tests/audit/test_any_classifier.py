@@ -24,6 +24,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
+from sklearn.utils import get_tags
 
 from robustlda import LabelAudit, RobustLDA
 from robustlda.audit import by_classifier
@@ -424,3 +425,13 @@ def test_blunt_probabilities_are_sharpened():
     audit = LabelAudit.from_probabilities(held_out(X, given), given)
     assert abs(audit.noise_rate_ - wrong.mean()) < 0.06
     assert audit.flags().sum() > 0.3 * wrong.sum()
+
+
+def test_tags_say_what_an_audit_takes():
+    own = get_tags(LabelAudit())
+    assert own.target_tags.required
+    assert own.input_tags.sparse
+    assert own.input_tags.string
+    trees = get_tags(LabelAudit(HistGradientBoostingClassifier())).input_tags
+    assert trees.allow_nan
+    assert not trees.sparse

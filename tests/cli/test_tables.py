@@ -194,6 +194,7 @@ def test_rows_keep_the_numbers_they_have_in_the_file(tmp_path):
         (["t.csv", "--label", "name", "--fix", "reviewed"], "name the file with --verified"),
         (["t.csv", "--label", "x", "--images", "28"], "is not a size such as 28x28"),
         (["t.csv", "--label", "name", "--workers", "2"], "Only Parquet files are read in parts"),
+        (["t.parquet", "--label", "x", "--label", "z", "--workers", "1"], "Answers of several people need a table"),
     ],
 )
 def test_what_makes_no_sense_is_refused(words, message, tmp_path, monkeypatch):
@@ -324,6 +325,32 @@ def test_identifiers_are_not_numbers_and_spellings_are_one_class(tmp_path):
 
 
 # Files to go on with
+
+
+def test_answers_of_several_people_in_one_table(tmp_path):
+    frame, _ = wines()
+    rng, kind = np.random.default_rng(0), frame.pop("kind").to_numpy()
+    for name, accuracy in (("Ann", 0.95), ("Bob", 0.6), ("Cy, jr.", 0.9)):
+        answers = np.where(rng.random(len(kind)) < accuracy, kind, rng.permutation(kind)).astype(object)
+        answers[rng.random(len(kind)) < 0.3] = None
+        frame[name] = answers
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    words = [w for name in ("Ann", "Bob", "Cy, jr.") for w in ("--label", name)]
+    result = call("audit", tmp_path / "t.csv", *words, "--fix", "flagged", "--out", tmp_path / "out")
+    assert "Answers that are right: Ann " in result.stdout
+    people = findings(tmp_path / "out")["annotators"]
+    assert [one["name"] for one in people] == ["Ann", "Bob", "Cy, jr."]
+    assert people[1]["accuracy"] < min(people[0]["accuracy"], people[2]["accuracy"])
+    assert {"Ann", "Bob", "Cy, jr."} < set(rows(tmp_path / "out")[0])
+    corrected = pd.read_csv(tmp_path / "out" / "corrected.csv")
+    assert list(corrected.columns) == [*frame.columns, "label", "label_change"]
+    assert (corrected["label"] == kind)[corrected["label"].notna()].mean() > 0.9
+
+    audit = LabelAudit().fit(frame, ["Ann", "Bob", "Cy, jr."])
+    assert [round(share, 6) for share in audit.annotator_accuracy_] == [one["accuracy"] for one in people]
+
+    call("fit", tmp_path / "t.csv", "--label", "Ann,Bob", "--out", tmp_path / "model.skops")
+    call("predict", tmp_path / "model.skops", tmp_path / "t.csv", "--out", tmp_path / "p.csv")
 
 
 def test_a_corrected_table(tmp_path):

@@ -13,7 +13,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_iris, load_wine
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score, cross_validate
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -254,6 +255,28 @@ def test_sample_weight_can_be_routed(wine):
         model = make_pipeline(scaler, RobustLDA(n_components=2).set_fit_request(sample_weight=True))
         routed = model.fit(X, y, sample_weight=weight)[-1]
     assert angle(routed, RobustLDA(n_components=2).fit(StandardScaler().fit_transform(X), y, weight)) < 1e-9
+
+
+def test_checked_rows_and_weights_can_be_routed_through_cross_validation(wine):
+    X, y = wine
+    weight, checked = np.where(y == 0, 5.0, 1.0), np.arange(len(y)) % 7 == 0
+    with config_context(enable_metadata_routing=True):
+        model = RobustLDA().set_fit_request(sample_weight=True, verified=True).set_score_request(sample_weight=True)
+        params = {"sample_weight": weight, "verified": checked}
+        scores = cross_validate(
+            make_pipeline(StandardScaler().set_fit_request(sample_weight=False), model), X, y, params=params, cv=3
+        )
+        search = GridSearchCV(model, {"n_components": [1, 2]}, cv=3).fit(X, y, **params)
+        with pytest.raises(UnsetMetadataPassedError):
+            GridSearchCV(RobustLDA(), {"n_components": [1, 2]}, cv=3).fit(X, y, sample_weight=weight)
+    folds = StratifiedKFold(3).split(X, y)
+    expected = []
+    for train, test in folds:
+        scaler = StandardScaler().fit(X[train])
+        alone = RobustLDA().fit(scaler.transform(X[train]), y[train], weight[train], verified=checked[train])
+        expected.append(alone.score(scaler.transform(X[test]), y[test], weight[test]))
+    assert_allclose(scores["test_score"], expected)
+    assert search.best_score_ > 0.9
 
 
 def test_best_start_reaches_the_known_minima(paper_objective):

@@ -44,9 +44,12 @@ def test_displays_draw_on_given_axes_and_name_what_they_show(kind, audit, ax):
 
 
 @pytest.mark.parametrize("kind", OF_AUDITS)
-def test_displays_make_axes_of_their_own_when_asked_to_plot(kind, audit, ax):
-    assert kind.from_audit(audit, plot=True).ax_ is not ax
-    assert not hasattr(kind.from_audit(audit), "ax_"), "nothing is drawn before it is asked for"
+def test_displays_draw_at_once_on_axes_of_their_own(kind, audit, ax):
+    drawn = kind.from_audit(audit)
+    assert drawn.ax_ is not ax
+    assert drawn.ax_.collections or drawn.ax_.images, "as scikit-learn's displays do"
+    first = drawn.ax_
+    assert drawn.plot().ax_ is not first, "and again wherever they are asked to"
 
 
 def test_projection_marks_exactly_the_findings(audit, ax):
@@ -67,7 +70,7 @@ def test_many_classes_are_not_named_one_by_one(ax):
     y = np.arange(200) % 20
     audit = LabelAudit().fit(rng.normal(size=(200, 30)) + 8 * rng.normal(size=(20, 30))[y], y)
     for kind in OF_AUDITS:
-        display = kind.from_audit(audit, plot=True)
+        display = kind.from_audit(audit)
         legend = display.ax_.get_legend()
         assert legend is None or len(legend.get_texts()) <= 2
         display.figure_.canvas.draw()
@@ -96,7 +99,7 @@ def test_samples_are_drawn_in_the_projection_of_an_estimator(ax):
     assert display.ax_ is ax
     assert len(ax.lines) == 3, "an ellipse for each class"
     assert not any("mislabeled" in str(c.get_label()) for c in ax.collections)
-    assert not hasattr(ProjectionDisplay.from_estimator(model, X, y), "ax_")
+    assert ProjectionDisplay.from_estimator(model, X, y).ax_ is not ax
     with pytest.raises(ValueError, match="RobustLDA has 1 component, and a plane needs two"):
         ProjectionDisplay.from_estimator(RobustLDA(n_components=1).fit(X, y), X, y)
 
@@ -107,6 +110,6 @@ def test_label_noise_of_an_estimator_has_no_interval(audit, ax):
     display = LabelNoiseDisplay.from_estimator(model, ax=ax)
     assert_array_equal(display.transition, model.transition_)
     assert ax.get_title() == f"{model.noise_rate_:.1%} of the labels are wrong"
-    assert " to " in LabelNoiseDisplay.from_audit(audit, plot=True).ax_.get_title()
+    assert " to " in LabelNoiseDisplay.from_audit(audit).ax_.get_title()
     with pytest.raises(ValueError, match="TraceRatioLDA knows nothing about wrong labels"):
         LabelNoiseDisplay.from_estimator(TraceRatioLDA().fit(X, y))

@@ -8,9 +8,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
 
 from robustlda import RobustLDA
-from robustlda.tables import TablePreparation
+from robustlda.tables import TablePreparation, doubtful
 from robustlda.tables import columns as kinds
 from robustlda.tables.frames import as_arrow
 
@@ -210,3 +211,17 @@ def test_it_belongs_in_a_pipeline():
     assert clone(model).fit(frame.to_pandas(), wrong).score(frame.to_pandas(), y) > 0.95
     named = TablePreparation().set_output(transform="pandas").fit_transform(frame, y)
     assert "mass" in named.columns
+
+
+def test_no_tree_gets_fewer_rows_wrong_than_the_bound_that_saves_growing_it():
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        c, leaves = int(rng.integers(2, 5)), int(rng.integers(2, 12))
+        values = rng.integers(0, 40, 200).astype(float) if rng.random() < 0.5 else rng.normal(size=200)
+        labels = np.digitize(values, np.quantile(values, np.linspace(0, 1, c + 1)[1:-1]))
+        labels = np.where(rng.random(200) < rng.choice([0.0, 0.02, 0.2, 1.0]), rng.integers(0, c, 200), labels)
+        tree = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0).fit(values[:, None], labels)
+        wrong = (tree.predict(values[:, None]) != labels).sum()
+        assert doubtful._least_wrong(values, labels, leaves) <= wrong
+    mixed = np.arange(200) % 2  # a label after the other: all but the runs that leaves can hold
+    assert doubtful._least_wrong(np.arange(200.0), mixed, 8) == 96

@@ -118,3 +118,39 @@ def test_every_column_is_accounted_for():
     }
     assert found.ids[3] == "n3"
     assert found.names == ["a", "b"] == list(found.preparation.get_feature_names_out())
+
+
+def test_a_column_that_was_meant_is_named():
+    with pytest.raises(ValueError, match=r"There is no column 'Y '; did you mean 'y'\?"):
+        understand(table(["a", "b"] * 10), "Y ")
+    turned = RawTable(pa.table({"gene": ["g1", "g2", "kind"], "s1": ["1", "2", "a"], "s2": ["3", "4", "b"]}), "t")
+    with pytest.raises(ValueError, match="a row of that name: exchange rows and columns"):
+        understand(turned, "kind")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (["a", None, "B ", "?"] * 10, ["a", "b", "b", None] * 10, [["a", "a"], [None, "b"], ["b", "b"]]),
+        ([1, None, 2, None] * 10, [1.0, 2.0, 2.0, float("nan")] * 10, [[1, 1], [None, 2], [2, 2]]),
+        ([1, None, 2, None] * 10, ["1", "2", "2", ""] * 10, [["1", "1"], [None, "2"], ["2", "2"]]),
+    ],
+)
+def test_answers_of_several_people(first, second, expected):
+    found = understand(table(first, again=second), ["y", "again"])
+    assert found.people == ("y", "again")
+    assert found.answers[:3].tolist() == expected
+    assert found.y[:3].tolist() == [expected[0][0], expected[1][1], expected[2][0]]
+    assert found.places[:4].tolist() == [0, 1, 2, 4]  # nobody has answered about the fourth row
+    assert {use.name for use in found.columns if use.kind == "label"} == {"y", "again"}
+    assert all(not name.startswith(("y", "again")) for name in found.names)
+
+
+def test_answers_that_occur_once_are_set_aside_and_spellings_have_their_rows():
+    first = ["a", "b"] * 20
+    second = [None, "B", "typo", *["a", "b"] * 18, "a"]
+    found = understand(table(first, again=second), ("y", "again"))
+    assert len(found.y) == 40
+    assert found.answers[2].tolist() == ["a", None]
+    assert findings(found, "spelling")[0].rows == (1,)
+    assert "'typo' (1)" in findings(found, "rare label")[0].message

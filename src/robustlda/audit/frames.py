@@ -32,6 +32,14 @@ def needs_preparation(X: Any) -> bool:
     )
 
 
+def are_columns(y: Any, X: Any) -> bool:
+    """Whether y is a list of columns of the DataFrame X, and not one of as many labels as it has rows."""
+    if not (isinstance(y, list) and y and all(isinstance(name, str) for name in y)):
+        return False
+    table = nw.from_native(X, eager_only=True, pass_through=True)
+    return isinstance(table, nw.DataFrame) and len(y) != len(table) and set(y) <= set(table.columns)
+
+
 def frame(columns: dict[str, Array], order: Array, kind: str | None) -> Any:
     """Columns with their rows in some order; without a kind, a pandas DataFrame if it is there, or an Arrow table."""
     data = {name: values[order].tolist() for name, values in columns.items()}

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 
 from robustlda.audit import by_classifier, evidence, farness, frames, judging, parted_audit, picture, probabilities
@@ -152,10 +153,10 @@ class LabelAudit(Findings):
             Samples, of any kind that the estimator takes. Or a DataFrame with any columns, if y is the name of one of
             them: features are then made of the others, as on the command line (`robustlda.tables.TablePreparation`),
             `preparation_.columns_` says which and how, and rows without a label are left out.
-        y : array-like of shape (n_samples,) or (n_samples, n_annotators), or str
+        y : array-like of shape (n_samples,) or (n_samples, n_annotators), str, or list of str
             Labels of any type. Or the answers of several people about each sample, with None or NaN (in an array of
             integers, −1) where someone was not asked; what is judged is then the label most of them agree on. Or the
-            name of the column of X that holds the labels.
+            name of the column of X that holds the labels, or a list of the columns that hold the answers.
         ids : array-like of shape (n_samples,) or str, default=None
             What samples are called in the results, or the column of X that says so. If None, the index of a pandas
             DataFrame, so that ``X.loc[audit.ids_]`` are the rows that were judged, or the rows from 0.
@@ -171,7 +172,7 @@ class LabelAudit(Findings):
         -------
         self : object
         """
-        if isinstance(y, str):
+        if isinstance(y, str) or frames.are_columns(y, X):
             self._fit_table(_understood(X, y, ids), verified)
             self._frame_kind = frames.kind_of(X)
             return self
@@ -214,7 +215,7 @@ class LabelAudit(Findings):
             verified = {places[row]: label for row, label in verified.items()}
         elif verified is not None and len(verified) != len(places):
             verified = np.asarray(verified, object)[table.places]
-        self.fit(table.X, table.y, table.ids, verified=verified, features=table.names)
+        self.fit(table.X, table.targets, table.ids, verified=verified, features=table.names)
         self.table_, self.preparation_ = table, table.preparation
         return self
 
@@ -374,6 +375,15 @@ class LabelAudit(Findings):
         self._measuring = self.estimator_
         self._set_plane(picture.plane(self.estimator_, sample, picture.distances(self.estimator_, sample).plane))
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        inputs = get_tags(RobustLDA() if self.estimator is None else self.estimator).input_tags
+        tags.input_tags.sparse, tags.input_tags.allow_nan = inputs.sparse, inputs.allow_nan
+        if self.estimator is None:  # of DataFrames, whose columns become features
+            tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
     def _check_parameters(self, estimator: Any) -> None:
         last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
         if isinstance(last, DiscriminantProjection) and last.decision != "noise_aware":
@@ -384,7 +394,7 @@ class LabelAudit(Findings):
             raise ValueError(f"n_resamples={self.n_resamples!r} must be a whole number of at least 0.")
 
 
-def _understood(X: Any, label: str, ids: Any) -> LabeledTable:
+def _understood(X: Any, label: str | list[str], ids: Any) -> LabeledTable:
     """A table with features, labels and ids."""
     if is_parted(X):
         raise TypeError(f"Rows in parts need their labels beside them: fit(X, y), with y = X[{label!r}].")

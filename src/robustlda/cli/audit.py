@@ -23,7 +23,7 @@ DEFAULT, DEMONSTRATION = Path("audit"), Path("audit-demo")
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
-@click.command()
+@click.command(short_help="Find wrong labels and outliers in a table.")
 @click.argument("table", required=False)
 @options.columns
 @options.layout
@@ -89,12 +89,15 @@ def audit(
     larger than memory. What was found about every row then goes to the folder rows.
     """
     from robustlda.cli.screen import Screen
+    from robustlda.report import audit_files
 
     screen = Screen(stderr=format_ != "text", quiet=quiet)
     if fix == "reviewed" and verified is None:
         raise click.UsageError("--fix reviewed corrects what a person has checked: name the file with --verified.")
     out = out or (DEMONSTRATION if table is None else DEFAULT)
     in_parts = parts.is_in_parts(table, by.asked)
+    if table not in (None, "-") and not in_parts:
+        tables.check_there(table)  # before anything is said about results
     results = _Results(out, table, fix, verified, force, in_parts)
     if in_parts:
         assert table is not None
@@ -112,7 +115,7 @@ def audit(
         found = _audited(data, X, checked, max_false_alarm)
     title = "Digits, a fifth of the labels flipped on purpose" if table is None else f"Label audit of {data.name}"
     pictures = None if X is None else X.reshape(-1, *(images or (8, 8)))
-    notes = tables.told(data)
+    notes = [*tables.told(data), *audit_files.about_people(found, data)]
     results.write(found, title, notes, screen, table=data, raw=raw, checked=checked, pictures=pictures)
     _print(found, data, notes, flipped, results, format_, screen, quiet)
     _check_noise(found, max_noise)
@@ -155,7 +158,7 @@ def _audited(data: "LabeledTable", pixels: "Array | None", checked: Any, max_fal
     if pixels is None:
         return audit.fit(data, None, verified=checked)
     checked = None if checked is None else tables.checked_rows(checked, data)
-    return audit.fit(pixels, data.y, data.ids, verified=checked)
+    return audit.fit(pixels, data.targets, data.ids, verified=checked)
 
 
 class _Results:

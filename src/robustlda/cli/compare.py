@@ -34,7 +34,7 @@ def _shares(ctx: click.Context, param: click.Parameter, value: str) -> tuple[flo
     return shares
 
 
-@click.command()
+@click.command(short_help="Compare methods as more and more labels are wrong.")
 @click.argument("datasets", nargs=-1, metavar="[DATASET]...")
 @click.option("--methods", default="all", show_default=True, help="Comma-separated names from the lists above.")
 @click.option(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from robustlda.datasets.catalogue import Dataset
 
 
-@click.command()
+@click.command(short_help="List the data sets that compare and reproduce know.")
 @options.data_dir
 @click.option(
     "--fetch",

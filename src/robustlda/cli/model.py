@@ -23,7 +23,7 @@ def _file(help: str) -> Any:
     return click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help=help)
 
 
-@click.command()
+@click.command(short_help="Fit a classifier that tolerates wrong labels; write it to a file.")
 @click.argument("table")
 @options.columns
 @options.layout
@@ -65,7 +65,7 @@ def fit(
             preparation, model, notes = parts.fit(
                 table, columns, verified, by.checkpoint, screen, partial(persistence.check_writable, out)
             )
-        label = columns.label or ""
+        label = str(columns.label)
     else:
         raw = tables.read(table, layout)
         data = tables.understood(raw, columns)
@@ -73,7 +73,7 @@ def fit(
         persistence.check_writable(out, preparation)
         checked = None if verified is None else tables.checked_rows(tables.verified(verified, data), data)
         with screen.working(f"fitting {len(data.y):,} rows …"):
-            model = RobustLDA().fit(data.X, data.y, verified=checked)
+            model = RobustLDA().fit(data.X, data.targets, verified=checked)
     persistence.save(out, make_pipeline(preparation, model), label=label)
     for note in notes:
         screen.print(printable(note))
@@ -84,7 +84,7 @@ def fit(
     screen.print(printable(f"Wrote {out}."))
 
 
-@click.command()
+@click.command(short_help="Predict classes with a model that fit has written.")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("table")
 @options.layout

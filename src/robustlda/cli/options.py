@@ -49,7 +49,7 @@ class Layout:
 class Columns:
     """Which columns of a table are what."""
 
-    label: str | None = None
+    label: str | tuple[str, ...] | None = None
     id: str | None = None
     features: tuple[str, ...] | None = None
     keep: tuple[str, ...] = ()
@@ -77,6 +77,11 @@ class Workers:
 def _names(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
     """Column names, comma-separated."""
     return None if value is None else tuple(name.strip() for name in value.split(",") if name.strip())
+
+
+def _label(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> str | tuple[str, ...] | None:
+    """One column, or several if the option is given more than once."""
+    return None if not value else value[0] if len(value) == 1 else value
 
 
 def _gathered(name: str, kind: type, options: list[Callable[[Any], Any]]) -> Callable[[Any], Any]:
@@ -112,7 +117,12 @@ columns = _gathered(
     "columns",
     Columns,
     [
-        click.option("--label", help="Column that holds the labels."),
+        click.option(
+            "--label",
+            multiple=True,
+            callback=_label,
+            help="Column that holds the labels; comma-separated columns if several people have labeled the rows.",
+        ),
         click.option("--id", "id", help="Column that identifies the rows in the results; row numbers by default."),
         click.option("--features", callback=_names, help="Comma-separated columns to use; all others by default."),
         click.option(

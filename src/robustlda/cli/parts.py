@@ -164,6 +164,8 @@ def _read(
 
     if columns.label is None:
         raise ValueError("Specify the column that holds the labels: --label COLUMN.")
+    if not isinstance(columns.label, str):
+        raise ValueError("Answers of several people need a table in memory; this one is read in parts: --label COLUMN.")
     preparation = TablePreparation(columns=columns.features, keep=columns.keep)
     fitted_to_some(parquet_files(table), columns.label, columns.id, preparation)
     rows = ParquetTable(table, columns.label, id=columns.id, preparation=preparation)
@@ -183,7 +185,7 @@ def _one_spelling(data: "PartedInput", columns: Columns) -> "tuple[PartedInput, 
 
     from robustlda.tables.understanding import one_spelling
 
-    assert columns.label is not None
+    assert isinstance(columns.label, str)
     assert data.labels is not None
     counts = data.labels.parts.fold(_counted, _added, data.labels)
     if None in counts:

@@ -16,7 +16,7 @@ FILES = ("toy.csv", "comparison.csv", "convergence.csv", "README.md")
 """Whose remains are removed; the report's figures are written together with README.md."""
 
 
-@click.command()
+@click.command(short_help="Run the paper's experiments, claim by claim.")
 @options.data_dir
 @click.option("--quick", is_flag=True, help="A small version of everything, in less than a quarter of an hour.")
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Number of processes; -1 uses every core.")

@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 _ARRAYS_LABEL = "y"  # of files that hold arrays X and y
 
 
+def check_there(table: str) -> None:
+    """Refuse a name that no file has."""
+    from robustlda.tables.opening import regular
+
+    regular(Path(table))
+
+
 def read(table: str, layout: Layout) -> "RawTable":
     """The table, with notes on how it was read."""
     from robustlda.tables.limits import check_size
@@ -35,8 +42,10 @@ def understood(raw: "RawTable", columns: Columns) -> "LabeledTable":
     )
 
 
-def label_column(raw: "RawTable", columns: Columns) -> str:
-    """The column that holds the labels."""
+def label_column(raw: "RawTable", columns: Columns) -> str | tuple[str, ...]:
+    """The column that holds the labels, or those that hold the answers of several people."""
+    if isinstance(columns.label, str) and "," in columns.label and columns.label not in raw.data.column_names:
+        return tuple(name.strip() for name in columns.label.split(",") if name.strip())
     if columns.label is not None:
         return columns.label
     if raw.name.lower().endswith(".npz"):
@@ -82,7 +91,7 @@ def verified(path: Path, table: "LabeledTable") -> dict[int, Any]:
     """What a person has checked: right labels by the position of the row in the table that was read."""
     from robustlda.report import audit_files
 
-    found = audit_files.as_labels(audit_files.read_verified(path, table.ids), table.y)
+    found = audit_files.as_labels(audit_files.read_verified(path, table.ids), table.distinct_labels)
     return {int(table.places[i]): label for i, label in found.items()}
 
 

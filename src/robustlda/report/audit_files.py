@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 import zipfile
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -123,6 +124,11 @@ def summary(audit: LabelAudit, notes: list[str], table: LabeledTable | None = No
         "transition": np.round(audit.transition_, 6).tolist(),
         "notes": notes,
     }
+    if table is not None and table.people:
+        found["annotators"] = [
+            {"name": name, "answers": int(n), "accuracy": round(float(right), 6)}
+            for name, n, right in zip(table.people, audit.annotator_answers_, audit.annotator_accuracy_, strict=True)
+        ]
     if table is not None:
         found["fingerprint"] = table.fingerprint
         found["columns"] = [
@@ -145,22 +151,33 @@ def corrected(
     audit: LabelAudit, table: LabeledTable, whole: pa.Table, checked: dict[int, Any] | None = None
 ) -> pa.Table:
     """The whole table with labels replaced and a column that says which: what is flagged, or what was `checked`."""
-    labels, changes = whole[table.label].to_pylist(), [""] * whole.num_rows
+    whole = whole if table.answers is None else _with_votes(audit, table, whole)
+    label = table.label if table.answers is None else whole.column_names[-1]
+    labels, changes = whole[label].to_pylist(), [""] * whole.num_rows
     if checked is None:
         flagged = np.flatnonzero(audit.finding_ == "mislabeled")
         new = {int(table.places[i]): audit.suggested_[i].item() for i in flagged}
     else:
         new = checked
     for i, place in enumerate(table.places.tolist()):
-        given = table.y[i].item()
+        given = audit.given_[i].item()
         if place in new and new[place] != given:
             how = f"probably wrong ({audit.probability_wrong_[i]:.0%})" if checked is None else "checked"
             labels[place], changes[place] = new[place], f"was {given}, {how}"
-    at = whole.column_names.index(table.label)
-    kind = plain(whole[table.label]).type
-    changed = whole.set_column(at, table.label, pa.array(labels, kind))
+    at = whole.column_names.index(label)
+    kind = plain(whole[label]).type
+    changed = whole.set_column(at, label, pa.array(labels, kind))
     name = "label_change" if "label_change" not in whole.column_names else "label_change (robustlda)"
     return changed.add_column(at + 1, name, pa.array(changes))
+
+
+def _with_votes(audit: LabelAudit, table: LabeledTable, whole: pa.Table) -> pa.Table:
+    """The whole table with a last column for what most people say."""
+    votes: list[Any] = [None] * whole.num_rows
+    for i, place in enumerate(table.places.tolist()):
+        votes[place] = audit.given_[i].item()
+    name = "label" if "label" not in whole.column_names else "label (robustlda)"
+    return whole.append_column(name, pa.array(votes))
 
 
 def write_table(table: pa.Table, path: Path) -> None:
@@ -280,6 +297,16 @@ def sentences(audit: LabelAudit, notes: list[str], flipped: Array | None) -> lis
     return lines
 
 
+def about_people(audit: LabelAudit, table: LabeledTable) -> list[str]:
+    """Where several people have answered: how often each of them is right."""
+    if not table.people:
+        return []
+    worth = zip(table.people, audit.annotator_answers_, audit.annotator_accuracy_, strict=True)
+    words = [f"{name} {right:.0%} of {n:,}" if n else f"{name} none" for name, n, right in worth]
+    more = f" and {len(words) - 20} more in audit.json" if len(words) > 20 else ""
+    return [f"Answers that are right: {', '.join(words[:20])}{more}. Labels below are what most people say."]
+
+
 def _flagged(audit: LabelAudit) -> str:
     n, far = audit.n_mislabeled_, audit.n_outlying_
     expected = f", at most {audit.max_false_alarm:.0%} of them expected to be correct" if n else ""
@@ -345,10 +372,10 @@ def _texts(path: Path) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
 
 
-def as_labels(found: dict[int, str], y: Array) -> dict[int, Any]:
-    """Texts of labels as the labels of y that read so."""
+def as_labels(found: dict[int, str], labels: Iterable[Any]) -> dict[int, Any]:
+    """Texts of labels as those of some labels that read so."""
     # Texts come without the spaces around them.
-    by_text = {spreadsheet_safe(str(label)).strip(): label for label in np.unique(y).tolist()}
+    by_text = {spreadsheet_safe(str(label)).strip(): label for label in labels}
     unknown = [text for text in found.values() if text not in by_text]
     if unknown:
         raise ValueError(f"The verified label {unknown[0]!r} is none of the table's: {', '.join(list(by_text)[:10])}.")

@@ -28,9 +28,6 @@ class _Display:
     def plot(self, ax: Any = None) -> Self:
         raise NotImplementedError
 
-    def _plot_if_asked(self, ax: Any, plot: bool) -> Self:
-        return self.plot(ax=ax) if plot or ax is not None else self
-
     def _prepare(self, ax: Any, size: tuple[float, float]) -> Any:
         import matplotlib.pyplot as plt
 
@@ -87,8 +84,8 @@ class ProjectionDisplay(_Display):
         self.points, self.given, self.finding, self.trusted, self.axes = points, given, finding, trusted, axes
 
     @classmethod
-    def from_audit(cls, audit: "LabelAudit", *, ax: Any = None, plot: bool = False) -> Self:
-        """Create the display from a fitted audit, and draw it if `plot` is true or axes are given."""
+    def from_audit(cls, audit: "LabelAudit", *, ax: Any = None) -> Self:
+        """Draw a fitted audit."""
         display = cls(
             points=np.asarray(audit.plane_, float),
             given=audit.given_,
@@ -96,11 +93,11 @@ class ProjectionDisplay(_Display):
             trusted=audit.probability_wrong_ < 0.5,
             axes=(_axis(audit, 0), _axis(audit, 1)),
         )
-        return display._plot_if_asked(ax, plot)
+        return display.plot(ax=ax)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, plot: bool = False) -> Self:
-        """Create the display from samples in the first two components of a fitted estimator; nothing is marked.
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
+        """Draw samples in the first two components of a fitted estimator; nothing is marked.
 
         Parameters
         ----------
@@ -112,8 +109,6 @@ class ProjectionDisplay(_Display):
             Their labels, by which they are colored.
         ax : matplotlib axes, default=None
             Where to draw; on new axes if None.
-        plot : bool, default=False
-            Whether to draw at once; also done if axes are given.
 
         Returns
         -------
@@ -128,7 +123,7 @@ class ProjectionDisplay(_Display):
         nothing = np.full(len(given), "", dtype="<U11")
         trusted = np.ones(len(given), bool)
         display = cls(points=points[:, :2], given=given, finding=nothing, trusted=trusted)
-        return display._plot_if_asked(ax, plot)
+        return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
@@ -206,15 +201,15 @@ class ClassMapDisplay(_Display):
         self.farness, self.probability_wrong, self.given, self.finding = farness, probability_wrong, given, finding
 
     @classmethod
-    def from_audit(cls, audit: "LabelAudit", *, ax: Any = None, plot: bool = False) -> Self:
-        """Create the display from a fitted audit, and draw it if `plot` is true or axes are given."""
+    def from_audit(cls, audit: "LabelAudit", *, ax: Any = None) -> Self:
+        """Draw a fitted audit."""
         display = cls(
             farness=audit.farness_,
             probability_wrong=audit.probability_wrong_,
             given=audit.given_,
             finding=audit.finding_,
         )
-        return display._plot_if_asked(ax, plot)
+        return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
@@ -272,19 +267,19 @@ class LabelNoiseDisplay(_Display):
         self.noise_rate, self.noise_interval = noise_rate, noise_interval
 
     @classmethod
-    def from_audit(cls, audit: "LabelAudit", *, ax: Any = None, plot: bool = False) -> Self:
-        """Create the display from a fitted audit, and draw it if `plot` is true or axes are given."""
+    def from_audit(cls, audit: "LabelAudit", *, ax: Any = None) -> Self:
+        """Draw a fitted audit."""
         display = cls(
             transition=audit.transition_,
             classes=audit.classes_,
             noise_rate=audit.noise_rate_,
             noise_interval=audit.noise_interval_,
         )
-        return display._plot_if_asked(ax, plot)
+        return display.plot(ax=ax)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, plot: bool = False) -> Self:
-        """Create the display from a fitted estimator that models wrong labels; it knows no interval.
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+        """Draw what a fitted estimator knows about wrong labels; it knows no interval.
 
         Parameters
         ----------
@@ -292,8 +287,6 @@ class LabelNoiseDisplay(_Display):
             Fitted, with ``decision="noise_aware"``, or a `RobustLDA`.
         ax : matplotlib axes, default=None
             Where to draw; on new axes if None.
-        plot : bool, default=False
-            Whether to draw at once; also done if axes are given.
 
         Returns
         -------
@@ -304,7 +297,7 @@ class LabelNoiseDisplay(_Display):
                 f"{type(estimator).__name__} knows nothing about wrong labels; fit it with decision='noise_aware'."
             )
         display = cls(transition=estimator.transition_, classes=estimator.classes_, noise_rate=estimator.noise_rate_)
-        return display._plot_if_asked(ax, plot)
+        return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
@@ -352,10 +345,10 @@ class ObjectiveDisplay(_Display):
         self.path, self.stop_reason = path, stop_reason
 
     @classmethod
-    def from_estimator(cls, estimator: "RobustLDA | TraceRatioLDA", *, ax: Any = None, plot: bool = False) -> Self:
-        """Create the display from a fitted estimator, and draw it if `plot` is true or axes are given."""
+    def from_estimator(cls, estimator: "RobustLDA | TraceRatioLDA", *, ax: Any = None) -> Self:
+        """Draw the path of a fitted estimator's objective."""
         display = cls(path=np.asarray(estimator.objective_path_), stop_reason=estimator.stop_reason_)
-        return display._plot_if_asked(ax, plot)
+        return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""

@@ -62,11 +62,24 @@ def _tells(V: Array, labels: Array) -> bool:
     c = int(labels.max()) + 1
     if len(labels) < 10 * c:
         return False
-    train = np.arange(len(labels)) % 2 == 0
-    tree = DecisionTreeClassifier(max_leaf_nodes=max(2 * c, 8), random_state=0).fit(V[train], labels[train])
+    train, leaves = np.arange(len(labels)) % 2 == 0, max(2 * c, 8)
+    if V.shape[1] == 1 and _least_wrong(V[~train, 0], labels[~train], leaves) > (1 - GIVES_AWAY) * (~train).sum():
+        return False
+    tree = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0).fit(V[train], labels[train])
     right = tree.predict(V[~train]) == labels[~train]
     if right.mean() < GIVES_AWAY:
         return False
     counts = np.bincount(labels[~train], minlength=c)
     recalled = np.bincount(labels[~train], right, c)
     return bool((recalled[counts > 0] >= 0.9 * counts[counts > 0]).all())
+
+
+def _least_wrong(values: Array, labels: Array, leaves: int) -> float:
+    """Rows that any tree of so many leaves gets wrong at least, which saves growing one for each of many columns.
+
+    A tree cuts the line into `leaves` intervals with one answer each. An interval over k runs of equal labels has at
+    least (k − 1)/2 wrong rows, and the intervals have at least all runs between them.
+    """
+    order = np.lexsort((labels, values.astype(np.float32)))  # as trees see values
+    runs = 1 + np.count_nonzero(np.diff(labels[order]))
+    return (runs - leaves) / 2

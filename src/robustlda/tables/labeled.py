@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from robustlda.linalg import Array
@@ -50,6 +51,9 @@ class LabeledTable:
     `raw` has these rows with all columns as they were given; `places` are their positions in the table that was read,
     from 0, and `first_row` is the row of a spreadsheet that position 0 stands in. `preparation` makes such features of
     other rows; None if they were taken as they are.
+
+    Where several people have labeled the rows, `answers` has a column for each of them, None where someone was not
+    asked, `people` are the names of these columns, and y is what most of them say.
     """
 
     X: Array
@@ -66,3 +70,15 @@ class LabeledTable:
     columns: list[ColumnUse] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     preparation: Any = None
+    answers: Array | None = None
+    people: tuple[str, ...] = ()
+
+    @property
+    def targets(self) -> Array:
+        """What a model learns from: labels, or everybody's answers."""
+        return self.y if self.answers is None else self.answers
+
+    @property
+    def distinct_labels(self) -> list[Any]:
+        """All labels that anybody has given."""
+        return np.unique([label for label in self.targets.ravel().tolist() if label is not None]).tolist()

@@ -76,7 +76,7 @@ def opened(source: Path | str, folder: Path) -> Iterator[OpenFile]:
     """The file, unpacked into a temporary folder if it was compressed; errors in sentences."""
     name = "Standard input" if str(source) == "-" else str(source)
     try:
-        path = _standard_input(folder) if str(source) == "-" else _regular(Path(source))
+        path = _standard_input(folder) if str(source) == "-" else regular(Path(source))
         file = OpenFile(path, name, fingerprint=sha256(path))
         file = _with_surprise(_unpacked(file, folder))
         if file.kind == "text" and file.path.stat().st_size > MAX_BYTES:
@@ -99,7 +99,8 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _regular(path: Path) -> Path:
+def regular(path: Path) -> Path:
+    """The path of a file that is there and can be read to its end, or one sentence."""
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):

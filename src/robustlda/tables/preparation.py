@@ -355,6 +355,8 @@ def _finding(use: ColumnUse) -> Finding | None:
     left_out = "" if use.features else " It was left out."
     if not use.features and use.kind not in ("empty", "constant", "other"):
         left_out = " It was left out; keep it with --keep (keep= in Python)."
+    if use.kind == "id":
+        left_out = " It was left out; name rows by it with --id, or use it all the same with --keep (keep= in Python)."
     return Finding(use.kind, f"Column {use.name!r}: {use.note}{left_out}", (use.name,))
 
 

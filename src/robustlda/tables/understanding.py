@@ -4,6 +4,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -37,7 +39,7 @@ _COMPARED = 10_000  # rows up to which near duplicates are looked for, and not o
 
 def understand(
     table: RawTable,
-    label: str,
+    label: str | Sequence[str],
     *,
     id: str | None = None,
     preparation: TablePreparation | None = None,
@@ -45,64 +47,117 @@ def understand(
 ) -> LabeledTable:
     """Features, labels and ids of the rows that have a label.
 
-    `preparation` says which columns to use. With `exact_labels`, labels that differ only in case or spaces are
-    different classes.
+    `label` is the column that holds them, or several columns: the answers of several people. `preparation` says which
+    columns to use. With `exact_labels`, labels that differ only in case or spaces are different classes.
     """
     data = as_arrow(table.data)
+    columns = [label] if isinstance(label, str) else list(dict.fromkeys(label))
+    others = [*columns, *([id] if id else [])]
     try:
-        check_columns(data, [label, *([id] if id else [])])
+        check_columns(data, others)
     except ValueError as error:  # the column may be in another sheet
         raise ValueError(" ".join([str(error), *(note for note in table.notes if "--sheet" in note)])) from None
-    places = np.flatnonzero(has_label(data[label]).to_numpy(zero_copy_only=False))
+    named = ", ".join(columns)
+    given = np.column_stack([has_label(data[name]).to_numpy(zero_copy_only=False) for name in columns])
+    places = np.flatnonzero(given.any(axis=1))
     lost = data.num_rows - len(places)
     notes = [*table.notes, *([f"{lost:,} rows have no label and were left out."] if lost else [])]
     if not len(places):
-        raise ValueError(f"No row has a label in column {label!r}.")
-    raw = data if not lost else data.take(pa.array(places))
-    y = _labels(raw[label], label)
+        raise ValueError(f"No row has a label in column {named!r}.")
+    raw, given = (data if not lost else data.take(pa.array(places))), given[places]
+    # One label after the other, row by row; with one column that is a label for each row.
+    said = _labels(_in_one_column([raw[name] for name in columns], given), named)
     findings: list[Finding] = []
     if not exact_labels:
-        y, findings = _one_spelling(y, label)
-        _check_classes(y, label)
-    kept, more = _set_aside(y)
-    if not kept.all():
-        raw, y, places = raw.filter(pa.array(kept)), y[kept], places[kept]
-    findings += [*more, *_small_classes(y)]
-    fitted = (preparation or TablePreparation()).fit(raw.drop_columns([label, *([id] if id else [])]), y)
+        said, findings = _one_spelling(said, named, np.nonzero(given)[0])
+        _check_classes(said, named)
+    kept, more = _set_aside(said)
+    findings += more
+    given[given] = kept
+    said, some = said[kept], given.any(axis=1)
+    if not some.all():
+        raw, given, places = raw.filter(pa.array(some)), given[some], places[some]
+    findings += _small_classes(said)
+    y, answers = (said, None) if len(columns) == 1 else _votes(said, given)
+    fitted = (preparation or TablePreparation()).fit(raw.drop_columns(others), y)
     X = np.asarray(fitted.transform(raw))
     findings = [*fitted.findings_, *findings, *_about_rows(X, y)]
     ids = np.array(raw[id].to_pylist(), object) if id else places
     uses = {use.name: use for use in fitted.columns_}
-    uses[label] = ColumnUse(label, "label", ())
+    uses |= {name: ColumnUse(name, "label", ()) for name in columns}
     if id:
         uses[id] = ColumnUse(id, "id", (), "It names the rows.")
     names = [str(name) for name in fitted.get_feature_names_out()]
     return LabeledTable(
-        X, y, ids, names, raw, places, label, table.name, table.first_row, table.fingerprint, notes,
+        X, y, ids, names, raw, places, named, table.name, table.first_row, table.fingerprint, notes,
         [uses[name] for name in data.column_names], findings, fitted,
+        answers, () if answers is None else tuple(columns),
     )  # fmt: skip
+
+
+def _in_one_column(columns: Sequence[pa.ChunkedArray], given: Array) -> pa.ChunkedArray:
+    """The labels that are there, row by row, from columns that may hold different kinds of them."""
+    columns = [plain(column) for column in columns]
+    if len(columns) == 1:
+        return columns[0]
+    kinds = {column.type for column in columns if not pa.types.is_null(column.type)}
+    if len(kinds) > 1:
+        numbers = all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds)
+        kinds = {pa.float64() if numbers else pa.string()}
+    joined = pa.concat_arrays([chunk for column in columns for chunk in column.cast(next(iter(kinds))).chunks])
+    by_row = np.arange(len(joined)).reshape(len(columns), -1).T[given]
+    return pa.chunked_array([joined.take(pa.array(by_row))])
+
+
+def _votes(said: Array, given: Array) -> tuple[Array, Array]:
+    """What most people say about each row, the first in the alphabet if they are equally many; and all answers."""
+    distinct, index = np.unique(said, return_inverse=True)
+    rows = np.nonzero(given)[0]
+    counts = np.zeros((len(given), len(distinct)), int)
+    np.add.at(counts, (rows, index), 1)
+    answers: Array = np.full(given.shape, None, object)
+    answers[given] = said.tolist()
+    return distinct[counts.argmax(axis=1)], answers
 
 
 def check_columns(table: pa.Table, needed: Sequence[str], *, rows: bool = True) -> None:
     """Refuse a table without these columns, without others, or without rows."""
     for column in needed:
         if column not in table.column_names:
-            shown = ", ".join(table.column_names[:12]) + (", …" if len(table.column_names) > 12 else "")
-            raise ValueError(f"There is no column {column!r}; the columns are {shown}.")
+            raise ValueError(no_column(column, table))
     if rows and table.num_rows == 0:
         raise ValueError("The table has no rows.")
     if table.num_columns == 1:
         raise ValueError(f"The table has no column besides {needed[0]!r}, so there is nothing to judge its labels by.")
 
 
+def no_column(name: str, table: pa.Table) -> str:
+    """That a column is not there, and what may have been meant."""
+    there = {str(column).casefold(): str(column) for column in reversed(table.column_names)}
+    meant = [there[key] for key in get_close_matches(name.casefold().strip(), there, n=1, cutoff=0.75)]
+    if meant:
+        return f"There is no column {name!r}; did you mean {meant[0]!r}?"
+    if table.num_columns and name in _first_values(table):
+        return f"There is no column {name!r}, but a row of that name: exchange rows and columns of the table first."
+    shown = ", ".join(table.column_names[:12]) + (", …" if table.num_columns > 12 else "")
+    return f"There is no column {name!r}; the columns are {shown}."
+
+
+def _first_values(table: pa.Table) -> list[Any]:
+    """Names of rows, if the first column holds texts."""
+    first = plain(table.column(0))
+    return first.to_pylist() if pa.types.is_string(first.type) or pa.types.is_large_string(first.type) else []
+
+
 def has_label(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Whether each row has a label: neither missing nor empty."""
+    """Whether each row has a label: neither missing nor empty nor a question mark."""
     column = plain(column)
     valid = pc.is_valid(column)
     if pa.types.is_floating(column.type):
         return pc.and_(valid, pc.invert(pc.fill_null(pc.is_nan(column), False)))
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        return pc.and_(valid, pc.fill_null(pc.not_equal(pc.utf8_trim_whitespace(column), ""), False))
+        bare = pc.utf8_trim_whitespace(column)
+        return pc.and_(valid, pc.invert(pc.fill_null(pc.is_in(bare, pa.array(["", "?"], bare.type)), False)))
     return valid
 
 
@@ -154,11 +209,11 @@ def _check_classes(y: Array, name: str) -> None:
         raise ValueError(f"Column {name!r} holds only one class, {y[0].item()!r}; at least two are needed.")
 
 
-def _one_spelling(y: Array, label: str) -> tuple[Array, list[Finding]]:
-    """Labels that differ only in case, spaces or width are one class, spelled like most of them."""
+def _one_spelling(y: Array, label: str, rows: Array) -> tuple[Array, list[Finding]]:
+    """Labels that differ only in case, spaces or width are one class, spelled like most of them; `rows` have them."""
     distinct, index, counts = np.unique(y, return_inverse=True, return_counts=True)
     spelled, findings = one_spelling(distinct, counts, label)
-    changed = np.flatnonzero((spelled != distinct)[index])
+    changed = np.unique(rows[(spelled != distinct)[index]])
     return spelled[index], [replace(finding, rows=tuple(changed.tolist())) for finding in findings]
 
 
