@@ -222,6 +222,7 @@ def test_damage_that_libraries_report_in_their_own_words(tmp_path):
         "names.feather": names.replace(b"width", b"w\xf3dth"),
         "values.feather": names.replace(b"catdogcat", b"cat\xf3ogcat"),
         "archive.npz": archive[:30] + archive[30:].replace(b"X.npy", b"X\xefnpy", 1),
+        "member.npz": zipped(**{"X.npy": "no array", "y.npy": "neither"}),
         "version.xlsx": bytes(version),
     }
     for name, content in damaged.items():
