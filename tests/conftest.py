@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,6 +18,37 @@ threadpool_limits(int(os.environ.get("ROBUSTLDA_TEST_THREADS", "1")))
 # The same examples every time: a run that is green stays green. `python -m tests.fuzz` looks for new ones.
 settings.register_profile("repeatable", derandomize=True)
 settings.load_profile("repeatable")
+
+TESTS = Path(__file__).parent
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--seeds", help="Run the tests once for each of these seeds, such as 0-99 or 3: other random data every time."
+    )
+
+
+def pytest_generate_tests(metafunc):
+    if given := metafunc.config.getoption("seeds"):
+        first, _, last = given.partition("-")
+        seeds = range(int(first), int(last or first) + 1)
+        metafunc.parametrize("seed_of_run", seeds, ids="seed {}".format, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def seed_of_run(request):
+    """Generators that tests make, and only these, begin elsewhere for each of `--seeds`; 0 leaves them as they are."""
+    seed, genuine = getattr(request, "param", 0), np.random.default_rng
+
+    def reseeded(*given):
+        by_a_test = Path(sys._getframe(1).f_code.co_filename).is_relative_to(TESTS)
+        return genuine([seed, *np.ravel(given[0])]) if by_a_test and given else genuine(*given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        if seed:
+            patch.setattr(np.random, "default_rng", reseeded)
+        yield seed
+
 
 DATA = Path(os.environ.get("ROBUSTLDA_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

@@ -229,6 +229,49 @@ EXTREMES = [
     ),
     Extreme(
         OUTLIERS,
+        "all but one coincide, in single precision",
+        lambda: (
+            np.array([[50], [0], [0], [0], [0]], np.float32),
+            [0, 0, 0, 1, 1],
+            {"sample_weight": [1.34, 3.14, 3.7, 3.38, 3.84]},
+        ),
+        kinds=WEIGHTED,
+        settings={"leverage": "bounded"},
+    ),
+    Extreme(
+        OUTLIERS,
+        "two of seven at 1e48, all others at zero",
+        lambda: (np.array([[2e48], [3e48], [0], [0], [0], [0], [0]]), np.arange(7)),
+        settings={"center": "median"},
+    ),
+    Extreme(
+        OUTLIERS,
+        "samples of lengths from 1e-27 to 1e68",
+        lambda: (
+            np.array(
+                [
+                    [8e-37, -5e-31, 3e-28],
+                    [0, 0, 0],
+                    [-4e-41, 4e12, -6e13],
+                    [2e-31, -2e54, 3e-13],
+                    [0, 0, 0],
+                    [-2e-45, -1e68, 1e36],
+                ]
+            ),
+            [1, 0, 2, 1, 2, 0],
+        ),
+        settings={
+            "loss": "squared",
+            "center": "median",
+            "leverage": "bounded",
+            "init": "random",
+            "random_state": 0,
+            "n_components": 1,
+            "solver": "plain",
+        },
+    ),
+    Extreme(
+        OUTLIERS,
         "one class 1e60 times smaller than the other",
         lambda: (np.where(blobs()[1][:, None] == 0, 1e-60, 1) * blobs()[0], blobs()[1]),
     ),

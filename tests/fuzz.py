@@ -1,6 +1,7 @@
 """Random small fits, half of them ordinary and half extreme, each of which has to end well.
 
     python -m tests.fuzz --count 1000 --seed 0
+    python -m tests.fuzz --of tables --count 1000      (or models, or options: `tests/fuzz_files.py`)
 
 A fit ends well with a sound model or with one sentence (`tests/oracle.py`), within a time limit. What does not is
 shrunk, row by row and column by column, and printed with the lines that repeat it, one example for each kind. Case k of
@@ -24,6 +25,7 @@ from scipy.sparse import csr_array
 
 from robustlda import DLE, MMC, RatioLDA, RobustLDA, SupervisedLPP, TraceRatioLDA
 from robustlda.losses import L12, LOSSES, Capped, Cauchy, Lp, Welsch
+from tests.fuzz_files import draw_model, draw_options, draw_table
 from tests.oracle import Unsound, checked_fit
 
 SECONDS = 60
@@ -40,6 +42,13 @@ class Case:
     weight: np.ndarray | None = None
     storage: str = "dense"
     others: np.ndarray | None = None
+
+    def check(self):
+        with tempfile.TemporaryDirectory() as folder:
+            checked_fit(self.estimator, _stored(self, folder), self.y, self.weight, self.others)
+
+    def smaller(self):
+        return _smaller(self)
 
     def lines(self):
         """Python that repeats it."""
@@ -62,8 +71,8 @@ def _written(array):
 def run(case):
     """The kind of failure, or None; and what there is to say about it."""
     try:
-        with tempfile.TemporaryDirectory() as folder, time_limit(SECONDS):
-            checked_fit(case.estimator, _stored(case, folder), case.y, case.weight, case.others)
+        with time_limit(SECONDS):
+            case.check()
     except Exception as error:
         return kind_of(error), error
     return None, None
@@ -393,7 +402,7 @@ def shrunk(case, kind, tries=150):
     again = True
     while again and left > 0:
         again = False
-        for smaller in _smaller(case):
+        for smaller in case.smaller():
             left -= 1
             if left <= 0:
                 break
@@ -429,11 +438,14 @@ def _smaller(case):
                 yield replace(case, X=case.X[:, keep], others=others)
 
 
-def fuzz(count, seed, start=0, progress=None):
+KINDS = {"fits": draw, "tables": draw_table, "models": draw_model, "options": draw_options}
+
+
+def fuzz(count, seed, start=0, progress=None, of="fits"):
     """Failures by kind: the numbers of the cases."""
     failures = defaultdict(list)
     for number in range(start, start + count):
-        kind, _ = run(draw(seed, number))
+        kind, _ = run(KINDS[of](seed, number))
         if kind is not None:
             failures[kind].append(number)
         if progress is not None:
@@ -441,17 +453,18 @@ def fuzz(count, seed, start=0, progress=None):
     return dict(failures)
 
 
-def report(failures, seed, *, shrinking=True):
+def report(failures, seed, *, shrinking=True, of="fits"):
     """One example for each kind, the most frequent first."""
     for kind, numbers in sorted(failures.items(), key=lambda item: -len(item[1])):
         yield f"{len(numbers)} × {kind}   (seed {seed}, cases {', '.join(map(str, numbers[:8]))})"
-        case = draw(seed, numbers[0])
+        case = KINDS[of](seed, numbers[0])
         yield from (f"    {line}" for line in (shrunk(case, kind) if shrinking else case).lines())
 
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=1000, help="number of fits")
+    parser.add_argument("--of", choices=list(KINDS), default="fits", help="what is drawn")
+    parser.add_argument("--count", type=int, default=1000, help="how many of them")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--start", type=int, default=0, help="number of the first case")
     parser.add_argument("--no-shrinking", action="store_true", help="print failures as they are")
@@ -460,13 +473,14 @@ def main(arguments=None):
 
     def progress(done, failures):
         if done % 500 == 0:
-            print(f"{done} fits, {sum(map(len, failures.values()))} failures", file=sys.stderr, flush=True)
+            print(f"{done} {options.of}, {sum(map(len, failures.values()))} failures", file=sys.stderr, flush=True)
 
-    failures = fuzz(options.count, options.seed, options.start, progress)
-    for line in report(failures, options.seed, shrinking=not options.no_shrinking):
+    failures = fuzz(options.count, options.seed, options.start, progress, options.of)
+    for line in report(failures, options.seed, shrinking=not options.no_shrinking, of=options.of):
         print(line)
     seconds = time.perf_counter() - began
-    print(f"{options.count} fits in {seconds:.0f} s, seed {options.seed}: {sum(map(len, failures.values()))} failures.")
+    found = sum(map(len, failures.values()))
+    print(f"{options.count} {options.of} in {seconds:.0f} s, seed {options.seed}: {found} failures.")
     return 1 if failures else 0
 
 

@@ -1,10 +1,15 @@
 """A short run of the fuzzer, and whether it would notice."""
 
+import contextlib
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from robustlda import MMC
-from tests.fuzz import Case, draw, fuzz, main, report, run, shrunk
+from robustlda.tables.reading import read_table
+from tests.fuzz import KINDS, Case, fuzz, main, report, run, shrunk
 
 
 @pytest.mark.parametrize("start", range(0, 300, 50))
@@ -13,11 +18,44 @@ def test_random_fits_end_well(start):
     assert not failures, "\n".join(report(failures, seed=0))
 
 
-def test_a_case_is_the_same_every_time():
+@pytest.mark.parametrize(("of", "count"), [("tables", 40), ("models", 15), ("options", 40)])
+def test_damaged_files_and_senseless_options_end_well(of, count):
+    failures = fuzz(count, seed=0, of=of)
+    assert not failures, "\n".join(report(failures, seed=0, of=of))
+
+
+@pytest.mark.parametrize("of", KINDS)
+def test_a_case_is_the_same_every_time(of):
     for number in (4, 5):
-        one, two = draw(7, number), draw(7, number)
-        assert repr(one.estimator) == repr(two.estimator)
+        one, two = KINDS[of](7, number), KINDS[of](7, number)
         assert one.lines() == two.lines()
+
+
+def test_many_damaged_files_are_still_read():
+    """Else what is behind the first check would not be tried."""
+    seen = []
+    for number in range(60):
+        case = KINDS["tables"](1, number)
+        with tempfile.TemporaryDirectory() as folder, contextlib.suppress(ValueError):
+            path = Path(folder) / case.name
+            path.write_bytes(case.content)
+            seen.append(read_table(path).data.num_rows)
+    assert 15 < len(seen) < 55
+
+
+def test_errors_of_libraries_in_files_and_commands_are_found(monkeypatch):
+    def broken(*_, **__):
+        raise IndexError("out of bounds")
+
+    monkeypatch.setattr("tests.fuzz_files.read_table", broken)
+    (kind,) = fuzz(3, seed=0, of="tables")
+    assert kind.startswith("IndexError")
+    assert "check_table(path)" in "".join(report({kind: [0]}, seed=0, of="tables"))
+    monkeypatch.setattr("robustlda.persistence.open_model", broken)
+    assert set(fuzz(3, seed=0, of="models")) == {"Unsound: nothing unforeseen is said"}
+    monkeypatch.setattr("robustlda.tables.reading.read_table", broken)
+    monkeypatch.setattr("robustlda.estimators._base.fit_decision", broken)
+    assert fuzz(40, seed=0, of="options").keys() >= {"Unsound: nothing unforeseen is said"}
 
 
 def broken(error):

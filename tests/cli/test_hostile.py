@@ -323,6 +323,11 @@ def with_other_type(content, module, name):
     return edited(content, "schema.json", edit)
 
 
+def _of_no_characters(pipeline):
+    pipeline[-1].classes_ = np.full(3, 2**31 - 1, np.uint32).view("U1")
+    return pipeline
+
+
 def model_files(good):
     """What somebody could hand over as a model, by name."""
     rng = np.random.default_rng(0)
@@ -349,6 +354,7 @@ def model_files(good):
         "not fitted": skops.io.dumps({**shell, "pipeline": make_pipeline(TablePreparation(), RobustLDA())}),
         "deep": edited(good, "schema.json", lambda _: b"[" * 100_000),
         "no schema": edited(good, "schema.json", lambda _: b"{}"),
+        "no characters": skops.io.dumps({**fitted, "pipeline": _of_no_characters(fitted["pipeline"])}),
         "wrong arrays": edited(good, "schema.json", lambda schema: schema.replace(b".npy", b".txt")),
     }  # fmt: skip
     for k in range(30):

@@ -1,6 +1,7 @@
 """The noise-aware decision: held-out means held out, likelihoods rise, noise is found where it is and nowhere else."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -315,3 +316,11 @@ def test_rules_that_say_nothing_are_not_heard():
     assert heard[0]
     assert not heard.all()
     assert model.score(X[75:], y[75:]) > 0.75
+
+
+def test_every_label_counts_a_little_however_far_its_sample_is():
+    samples = SimpleNamespace(squared_norms=np.append(np.ones(80), [1e100, 1e200]), weights=Weights.of(np.ones(82)))
+    counted = committee._label_weight(samples)
+    assert counted.min() > 0
+    assert (counted[:80] == 1).all()
+    assert counted[80:].max() < 1e-90

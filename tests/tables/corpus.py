@@ -90,6 +90,7 @@ SEPARATORS = [
     ),
     text("comma_space.csv", PLAIN.replace(",", ", "), PLAIN_COLUMNS, note="a space after each comma"),
     text("excel_sep.csv", "sep=;\n" + PLAIN.replace(",", ";"), PLAIN_COLUMNS, "';'", "sep=;", first_row=3),
+    bad("excel_sep_cut.csv", "sep=;\nlength;width;species\n1.5;2", "Line 2 .* has 3 cells"),
     text("one_column.csv", "x\n1\n2\n3\n", {"x": [1, 2, 3]}),
     text(
         "commas_in_text.csv",

@@ -7,6 +7,7 @@ import hashlib
 import io
 import os
 import struct
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from robustlda.tables.reading import read_table
 from tests.tables.corpus import COMMA, PLAIN, PLAIN_COLUMNS, TEXT_FILES, zipped
 from tests.tables.drawn import drawn
 from tests.tables.formats import OTHER_FILES, PLAIN_ROWS, RECORDS, TABLE, arrow, lines, npz, parquet, xlsx
+from tests.tables.office import xls
 
 
 def same(found, expected):
@@ -220,11 +222,29 @@ def test_damage_that_libraries_report_in_their_own_words(tmp_path):
         "names.feather": names.replace(b"width", b"w\xf3dth"),
         "values.feather": names.replace(b"catdogcat", b"cat\xf3ogcat"),
         "archive.npz": archive[:30] + archive[30:].replace(b"X.npy", b"X\xefnpy", 1),
+        "member.npz": zipped(**{"X.npy": "no array", "y.npy": "neither"}),
         "version.xlsx": bytes(version),
     }
     for name, content in damaged.items():
         (tmp_path / name).write_bytes(content)
         assert name in refusal(tmp_path / name)
+
+
+def test_a_workbook_that_would_take_all_memory_is_refused(tmp_path, monkeypatch):
+    """A chain of sectors that leads back to its beginning, and one cell in the last corner of the sheet."""
+    monkeypatch.setattr("robustlda.tables.excel._memory", lambda: 2**29)
+    circle = bytearray(xls("S", PLAIN_ROWS))
+    chain = len(circle) - 512
+    directory = struct.unpack_from("<I", circle, 48)[0]
+    struct.pack_into("<I", circle, chain + 4 * directory, directory)
+    corner = zipfile.ZipFile(io.BytesIO(xlsx(S=PLAIN_ROWS)))
+    members = {name: corner.read(name).decode() for name in corner.namelist()}
+    members["xl/worksheets/sheet1.xml"] = members["xl/worksheets/sheet1.xml"].replace(
+        "</sheetData>", '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
+    )
+    for name, content in {"circle.xls": bytes(circle), "corner.xlsx": zipped(**members)}.items():
+        (tmp_path / name).write_bytes(content)
+        assert "not a complete Excel or OpenDocument sheet, or takes more memory than" in refusal(tmp_path / name)
 
 
 @given(data=st.data())

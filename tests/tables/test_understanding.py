@@ -60,6 +60,12 @@ def test_rows_that_contradict_each_other():
     assert "5 rows are copies" in copies.message
 
 
+def test_rows_that_nearly_all_lack_a_value_are_copies_of_each_other():
+    x = pa.array([1.5, *[None] * 9, 2.5])
+    found = understand(RawTable(pa.table({"x": x, "y": list("ab" * 5 + "a")}), "t"), "y")
+    assert "8 rows are copies" in findings(found, "copies")[0].message
+
+
 def test_small_classes_are_named():
     found = understand(table(["a", "b"] * 20 + ["c"] * 4), "y")
     assert "'c' (4)" in findings(found, "small class")[0].message

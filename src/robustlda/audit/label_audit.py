@@ -19,6 +19,7 @@ from robustlda.data.parted_input import is_parted
 from robustlda.estimators import (
     DiscriminantProjection,
     answer_table,
+    check_seed,
     fit_parts,
     has_answers,
     in_numpy,
@@ -392,6 +393,7 @@ class LabelAudit(Findings):
         by_classifier.check_folds(self.cv)
         if not (isinstance(self.n_resamples, Integral) and self.n_resamples >= 0):
             raise ValueError(f"n_resamples={self.n_resamples!r} must be a whole number of at least 0.")
+        check_seed(self.random_state)
 
 
 def _understood(X: Any, label: str | list[str], ids: Any) -> LabeledTable:

@@ -135,10 +135,10 @@ def predict(
 
 @contextmanager
 def _blamed_on(path: Path) -> Iterator[None]:
-    """Errors that only a model can cause whose parts do not belong together."""
+    """Errors that only a model can cause whose parts do not belong together, or whose texts hold no characters."""
     try:
         yield
-    except (AttributeError, LookupError, ArithmeticError, TypeError, RecursionError) as error:
+    except (AttributeError, LookupError, ArithmeticError, TypeError, RecursionError, SystemError) as error:
         raise ValueError(f"{path} is damaged ({type(error).__name__} when it was used); fit it anew.") from error
 
 

@@ -54,7 +54,7 @@ def leverage_weights(rows: Rows, labels: Any, weight: Any, n_classes: int) -> An
     means and what is far from them are found in turns, as one far row moves the mean of its class.
     """
     factor: Any = 1.0
-    least = 0.0
+    least = counted = 0.0
     for _ in range(4):
         squared, from_all = _squared_distances(rows, labels, weight * factor, n_classes)
         # Where most of a class is a single point, any other row would be infinitely far: a part of the spread of all
@@ -63,8 +63,11 @@ def leverage_weights(rows: Rows, labels: Any, weight: Any, n_classes: int) -> An
         limit = 9 * max(middle, _NEAR * typical_of(from_all, weight, *usual))
         # Where nearly all rows coincide, each round would find the others farther away than the one before.
         least = least or _ROUNDS_APART * limit
+        # What a row adds to a scatter is a number in the precision of the rows: it may be the only one that varies.
+        counted = counted or float(np.finfo(rows.store.dtype).tiny) ** 0.8 * limit
         limit = max(limit, least)
-        factor = np.maximum((limit / np.maximum(squared, limit)) ** 2, _LEAST)
+        far = np.maximum(squared, limit)
+        factor = np.maximum((limit / far) ** 2, np.maximum(np.minimum(counted / far, 1), _LEAST))
     return factor
 
 

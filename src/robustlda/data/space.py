@@ -119,6 +119,8 @@ def well_conditioned(G: Array, eps: float, noise: float) -> bool:
     `noise` is what rounding has added to them.
     """
     lengths = np.sqrt(np.diag(G))
+    if not lengths.all():  # all samples that vary may have a weight of nothing
+        return False
     correlation = G / np.outer(lengths, lengths)
     # A matrix with all eigenvalues above a number stays positive definite without it: a fifth of an eigenproblem.
     correlation[np.diag_indices(len(G))] -= max(1e-10, 1e3 * eps, 10 * noise**2)

@@ -56,6 +56,7 @@ AXES = 3
 
 CLIP_RADIUS2 = 9.0
 """Squared length, in units of the median one, to which far samples are drawn in for the linear rule."""
+_LEAST = 1e-150  # that a label counts, so that products with it are numbers
 
 WIDTH = 3.0
 """Width of similarities, in squared lengths of the median one: the wider, the less a wrong neighbor matters."""
@@ -330,7 +331,7 @@ def _label_weight(samples: Samples) -> Array:
     A sample far from its own class only is what is looked for.
     """
     limit = CLIP_RADIUS2 * typical_square(samples.squared_norms, samples.weights.given)
-    return ridge.shrink_factors(samples.squared_norms, limit) ** 4
+    return np.maximum(ridge.shrink_factors(samples.squared_norms, limit) ** 4, _LEAST)
 
 
 def _similarities(Z: Array, axes: Array, samples: Samples, cloud: Clouds) -> Similarities:

@@ -3,6 +3,7 @@
 from robustlda.estimators._base import DiscriminantProjection, fit_decision, fit_parts, labels_and_answers
 from robustlda.estimators._validation import (
     answer_table,
+    check_seed,
     check_whole,
     class_indices,
     has_answers,
@@ -13,6 +14,7 @@ from robustlda.estimators._validation import (
 __all__ = [
     "DiscriminantProjection",
     "answer_table",
+    "check_seed",
     "check_whole",
     "class_indices",
     "fit_decision",

@@ -46,7 +46,7 @@ class MeasuredProjection(DiscriminantProjection):
         """
         n, d = (as_store(X) if is_read_in_blocks(X) else X).shape
         classes = 10 if y is None else len(np.unique(np.asarray(y)))
-        m = self.n_components or min(self._default_components(classes), n - 1, d)
+        m = int(self.n_components or 0) or min(self._default_components(classes), n - 1, d)
         sparse = is_sparse(X) and not self.plan.densifies(n, d)
         itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
         shift = self._least_shift()

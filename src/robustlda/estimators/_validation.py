@@ -392,6 +392,12 @@ def check_whole(name: str, value: Any, *, none: bool = False) -> None:
         raise ValueError(f"{name}={value!r} must be a whole number of at least 1{', or None' if none else ''}.")
 
 
+def check_seed(value: Any) -> None:
+    """A number that random numbers can begin from; generators, and what is neither, are left to scikit-learn."""
+    if isinstance(value, Integral) and not 0 <= int(value) < 2**32:
+        raise ValueError(f"random_state={value!r} must be at least 0 and below 2**32, a generator, or None.")
+
+
 def check_choice(name: str, value: Any, choices: Iterable[Any], otherwise: str = "") -> None:
     """One of a few values."""
     allowed = list(choices)

@@ -169,6 +169,7 @@ class RatioLDA(RatioProjection):
             )
         validation.check_choice("leverage", self.leverage, ("bounded", "free"))
         validation.check_choice("solver", self.solver, ("auto", "plain"))
+        validation.check_seed(self.random_state)
         if isinstance(self.init, str):
             validation.check_choice("init", self.init, (*starts.NAMED, "best"), ", or an array")
 

@@ -145,7 +145,8 @@ def _reweighted(samples: Samples, root: Array, means: Array, typical: float) -> 
 def _within(totals: Array, sums: Array, S: Array, dtype: np.dtype[Any]) -> tuple[Array, Array]:
     """Centers of the classes and the scatter about them, of rows in some precision."""
     means = sums / totals[:, None]
-    least = max(_TINY, 8 * np.finfo(dtype).eps) * np.trace(S) / len(S)
+    known = np.finfo(dtype)
+    least = max(_TINY, 8 * known.eps) * np.trace(S) / len(S) + known.tiny  # below which numbers have no digits
     return means, S.astype(float) - (means.T * totals) @ means + least * np.eye(len(S))
 
 

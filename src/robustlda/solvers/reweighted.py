@@ -26,6 +26,7 @@ q = 2 undoes most of that tilt and follows the labels, right or wrong, more clos
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import norm
 
 from robustlda.data import Samples
 from robustlda.data.centered import CenteredBlock
@@ -37,6 +38,7 @@ from robustlda.solvers import eigen
 from robustlda.solvers.result import SolverResult, Stop
 
 _SMALLEST = 1e-6  # squared length below which lengths are alike to every loss, in units of the data's scale
+_SHORTEST = 1e-200  # of the longest sample, which the unit of lengths is not below, so that its length is a number
 _RELAXATION = 2.0  # length of an accelerated step, in steps of the plain algorithm
 _SETTLED = 3e-2  # relative fall of J above which the iteration still chooses its basin, and is left to do so
 _NEAR = 10.0  # multiple of the tolerance below which plain steps settle whether J still falls
@@ -95,7 +97,7 @@ class Objective:
         self.samples, self.loss, self.exponent = samples, loss, exponent
         norms = samples.squared_norms
         # The median, not the mean: one sample a million times too far must not set the smoothing of all others.
-        self.unit = weighted_median(norms[norms > 0], samples.weight[norms > 0])
+        self.unit = max(weighted_median(norms[norms > 0], samples.weight[norms > 0]), _SHORTEST * float(norms.max()))
         self._total = loss.value(norms / self.unit)
 
     def at(self, W: Array, centers: Array, *, with_moments: bool = False) -> Point:
@@ -164,13 +166,14 @@ class Objective:
     def apply(self, surrogate: Surrogate, V: Array) -> Array:
         """A·V in one pass, without A."""
         M, signed = surrogate.centers, surrogate.w - surrogate.pull
-        return self.samples.apply(signed, V) - M.T @ (surrogate.totals[:, None] * (M @ V))
+        peak = float(np.abs(signed).max()) or 1.0  # beyond single precision where nearly all samples coincide
+        return peak * self.samples.apply(signed / peak, V) - M.T @ (surrogate.totals[:, None] * (M @ V))
 
     def stationarity(self, point: Point) -> float:
         """Relative length of the gradient of J in (W, μ), from the surrogate that touches J there."""
         surrogate, W = self.surrogate(point), point.W
         AW = self.apply(surrogate, W) / self.unit
-        tangent = np.linalg.norm(AW - W @ (W.T @ AW))
+        tangent = norm((AW - W @ (W.T @ AW)).ravel())  # by BLAS, whose squares do not overflow
         # The two traces that balance in A are free, and positive even where their difference vanishes.
         captured = self.samples.squared_norms / self.unit - point.residual
         spread = float(surrogate.w @ point.within)

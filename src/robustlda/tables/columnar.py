@@ -119,7 +119,8 @@ def _read_npz(file: OpenFile) -> RawTable:
     check_archive(file)
     try:
         with np.load(file.path, allow_pickle=False) as archive:
-            arrays: dict[str, Any] = {name: archive[name] for name in ("X", "y") if name in archive.files}
+            # A member that is no array comes as bytes, of which this makes an array of another shape.
+            arrays = {name: np.asarray(archive[name]) for name in ("X", "y") if name in archive.files}
             names = archive.files
     except MemoryError:
         raise

@@ -179,6 +179,8 @@ def _with_header(rows: Rows, dialect: Dialect, marked: bool) -> Dialect:
     start = dialect.start + (1 if marked and dialect.start == 0 and rows[0][1][0].startswith("sep=") else 0)
     start = min(start, len(rows) - 1)
     first = rows[start][1]
+    if len(first) > dialect.width:  # a line sep=; has been measured as well
+        raise WrongHeader(rows[start][0], len(first), dialect.width)
     first = first + [""] * (dialect.width - len(first))
     body = [cells for _, cells in rows[start + 1 :] if len(cells) == dialect.width]
     header = is_header(first, body)

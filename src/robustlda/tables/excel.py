@@ -1,13 +1,21 @@
-"""Excel and OpenDocument sheets, by python-calamine."""
+"""Excel and OpenDocument sheets, by python-calamine in a process of its own (`sheets`)."""
 
+import contextlib
+import json
+import os
+import pickle
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import date, datetime, time
-from typing import Any
+from typing import Any, cast
 
+from robustlda.tables import sheets
 from robustlda.tables.dialects import is_header
 from robustlda.tables.labeled import RawTable
+from robustlda.tables.limits import limit
 from robustlda.tables.names import column_names
 from robustlda.tables.objects import as_text, from_objects
 from robustlda.tables.opening import OpenFile, check_archive
@@ -15,63 +23,86 @@ from robustlda.tables.opening import OpenFile, check_archive
 
 def read_excel(file: OpenFile, sheet: str | None, decimal: str | None) -> RawTable:
     """The first sheet that is not empty, or the one named."""
-    sheets, read = _workbook(file)
-    if sheet is not None and sheet not in sheets:
-        raise ValueError(f"{file.name} has no sheet {sheet!r}; its sheets are {', '.join(map(repr, sheets[:12]))}.")
-    rows, name = [], ""
-    for name in [sheet] if sheet is not None else sheets:
-        rows = read(name)
-        if any(map(_filled, rows)):
-            break
-    else:
-        which = f"The sheet {sheet!r} of {file.name}" if sheet else file.name
-        raise ValueError(f"{which} is empty; there is no table in it.")
+    with _workbook(file) as book:
+        if sheet is not None and sheet not in book.sheets:
+            names = ", ".join(map(repr, book.sheets[:12]))
+            raise ValueError(f"{file.name} has no sheet {sheet!r}; its sheets are {names}.")
+        for name in [sheet] if sheet is not None else book.sheets:
+            rows = book.rows(name)
+            if any(map(_filled, rows)):
+                break
+        else:
+            which = f"The sheet {sheet!r} of {file.name}" if sheet else file.name
+            raise ValueError(f"{which} is empty; there is no table in it.")
     notes = []
-    if sheet is None and len(sheets) > 1:
-        notes.append(f"The sheet {name!r} was read, one of {len(sheets)}; use --sheet to read another.")
+    if sheet is None and len(book.sheets) > 1:
+        notes.append(f"The sheet {name!r} was read, one of {len(book.sheets)}; use --sheet to read another.")
     return _table(rows, file.name, notes, decimal)
 
 
-def _workbook(file: OpenFile) -> tuple[list[str], Any]:
-    """Names of the sheets, and a function that reads one."""
-    import python_calamine
-
+@contextmanager
+def _workbook(file: OpenFile) -> Iterator["_Workbook"]:
+    """The file with a process that reads it, which ends here."""
     with file.path.open("rb") as stream:
         ole = stream.read(4) == b"\xd0\xcf\x11\xe0"
         stream.seek(0)
         if ole and "EncryptedPackage".encode("utf-16-le") in stream.read(2**26):
-            raise ValueError(f"{file.name} is protected by a password; save it without one.")
+            raise _protected(file)
     if not ole:
         check_archive(file)
-    with _errors_of_calamine(file):
-        with file.path.open("rb") as stream:
-            book = python_calamine.CalamineWorkbook.from_filelike(stream)
-        visible = [s.name for s in book.sheets_metadata if s.typ == python_calamine.SheetTypeEnum.WorkSheet]
+    seconds = 60 + file.path.stat().st_size // 10_000
+    # What the library says when it gives up is no sentence for anybody.
+    with subprocess.Popen(
+        [sys.executable, "-P", sheets.__file__, str(file.path.resolve()), str(_memory()), str(seconds)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        try:
+            yield _Workbook(file, process)
+        finally:
+            process.kill()
 
-    def read(name: str) -> list[list[Any]]:
-        with _errors_of_calamine(file):
-            return book.get_sheet_by_name(name).to_python(skip_empty_area=False)
 
-    return visible, read
+class _Workbook:
+    """Sheets as another process reads them."""
+
+    def __init__(self, file: OpenFile, process: "subprocess.Popen[bytes]") -> None:
+        self._file, self._process = file, process
+        self.sheets: list[str] = self._answer()
+
+    def rows(self, name: str) -> list[list[Any]]:
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # it has ended, and there is no answer
+            self._process.stdin.write(json.dumps(name).encode() + b"\n")
+            self._process.stdin.flush()
+        return cast(list[list[Any]], self._answer())
+
+    def _answer(self) -> Any:
+        assert self._process.stdout is not None
+        try:
+            found = pickle.load(self._process.stdout)  # written by `sheets`, not by whoever has made the file
+        except (EOFError, pickle.UnpicklingError):
+            raise ValueError(
+                f"{self._file.name} is not a complete Excel or OpenDocument sheet, or takes more memory than the "
+                f"{_memory() / 1e9:.1f} GB it may; save it anew, or as CSV."
+            ) from None
+        if found is None:
+            raise _protected(self._file)
+        return found
 
 
-@contextmanager
-def _errors_of_calamine(file: OpenFile) -> Iterator[None]:
-    """One sentence for whatever is wrong; on some damaged files calamine panics, which is no Exception in Python."""
-    import python_calamine
-
+def _memory() -> int:
+    """Bytes that reading a workbook may take: half of what the machine has, and no more than a table, or 1 GB."""
     try:
-        yield
-    except python_calamine.PasswordError:
-        raise ValueError(f"{file.name} is protected by a password; save it without one.") from None
-    except (KeyboardInterrupt, SystemExit, MemoryError):
-        raise
-    except BaseException:
-        raise _damaged(file) from None
+        half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, ValueError, OSError):  # not every system tells
+        half = sys.maxsize
+    return min(half, max(limit("bytes"), 2**30))
 
 
-def _damaged(file: OpenFile) -> ValueError:
-    return ValueError(f"{file.name} is not a complete Excel or OpenDocument sheet; save it anew, or as CSV.")
+def _protected(file: OpenFile) -> ValueError:
+    return ValueError(f"{file.name} is protected by a password; save it without one.")
 
 
 def _filled(row: list[Any]) -> int:

@@ -298,7 +298,10 @@ def _about_rows(X: Array, y: Array) -> list[Finding]:
 def _equal_rows(X: Array) -> Array:
     """A number for every row, the same for equal ones: two coordinates in random directions tell rows apart."""
     Z = X @ np.random.RandomState(0).standard_normal((X.shape[1], 2))
-    digits = np.rint(Z / (1e-9 * np.maximum(np.median(np.abs(Z), axis=0), 1e-300)) + 0.4142)
+    sizes = np.abs(Z)
+    # Most rows may be the same, and their coordinates zero.
+    unit = np.maximum(np.median(sizes, axis=0), 1e-9 * sizes.max(axis=0))
+    digits = np.rint(Z / (1e-9 * np.where(unit > 0, unit, 1)) + 0.4142)
     return np.unique(digits[:, 0] + 1j * digits[:, 1], return_inverse=True)[1].ravel()
 
 
