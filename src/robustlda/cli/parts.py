@@ -139,12 +139,17 @@ def _watched(screen: "Screen", what: str) -> Iterator[Callable[[int, float | Non
 
 
 def _progress(what: str, done: int, objective: float | None, seconds: float) -> str:
-    left = seconds * max(SUMS[what] - done, 1) / done
+    left = seconds_left(seconds, done, max(SUMS[what] - done, 1))
     J = "" if objective is None else f", J = {objective:.6g}"
-    return f"{what}: pass {done}{J}, {_time(seconds)} so far, about {_time(left)} left …"
+    return f"{what}: pass {done}{J}, {told_time(seconds)} so far{left} …"
 
 
-def _time(seconds: float) -> str:
+def seconds_left(seconds: float, done: int, left: int) -> str:
+    """How long the rest takes, if it goes on like that."""
+    return f", about {told_time(seconds * left / done)} left" if done > 0 else ""
+
+
+def told_time(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 

@@ -56,6 +56,11 @@ class DaskParts:
     def __init__(self, sizes: Sequence[int], journal: Journal | None = None) -> None:
         self.sizes, self.journal = list(sizes), journal or Journal()
 
+    def read(self, reading: Reading) -> list[Delayed]:
+        """Tasks that read parts, each time they are needed."""
+        read = delayed(reading.read, pure=False, traverse=False)
+        return [read(fragment) for fragment in reading.fragments]
+
     def map(self, function: Callable[..., Any], *columns: Any) -> _Results:
         return _Results(Recipe(function, columns))
 
@@ -96,12 +101,6 @@ def _watched(compute: Callable[..., Any], *tasks: Any) -> Any:
             "The Dask scheduler is gone, or all of its workers; start it again and repeat the call. What is in a "
             "checkpoint is kept."
         ) from lost
-
-
-def reading(parts: Reading) -> list[Delayed]:
-    """Tasks that read parts, each time they are needed."""
-    read = delayed(parts.read, pure=False, traverse=False)
-    return [read(fragment) for fragment in parts.fragments]
 
 
 def rows_and_sizes(X: Any) -> tuple[list[Any], list[float], int, np.dtype[Any] | None, list[str] | None]:

@@ -147,27 +147,15 @@ class ParquetTable:
         return used, used, np.dtype(np.float32 if single else np.float64), left_out
 
     def _fragments(self, path: str) -> list[Fragment]:
-        metadata = pq.read_metadata(path)
-        here = metadata.schema.to_arrow_schema()
+        here = pq.read_schema(path)
         different = [name for name in (self.label, *self._columns) if name not in here.names]
         if different:
             raise ValueError(f"{Path(path).name} has no column {different[0]!r}, which {Path(self.files[0]).name} has.")
-        found: list[Fragment] = []
-        groups: list[int] = []
-        size = 0
-        for group in range(metadata.num_row_groups):
-            rows = metadata.row_group(group).num_rows
-            if groups and (size + rows) * len(self.features) > _PART:
-                found.append(Fragment(path, tuple(groups), size))
-                groups, size = [], 0
-            groups.append(group)
-            size += rows
-        return [f for f in [*found, Fragment(path, tuple(groups), size)] if f.size]
+        return fragments(path, len(self.features))
 
     def identity(self) -> tuple[Any, ...]:
         """What makes this table this one: its files as they are now, and what is read of them."""
-        files = [(path, os.stat(path).st_size, os.stat(path).st_mtime_ns) for path in self.files]
-        return files, self.sizes, self.label, self.features, self._columns, self.id
+        return states(self.files), self.sizes, self.label, self.features, self._columns, self.id
 
     @property
     def sizes(self) -> list[int]:
@@ -185,8 +173,28 @@ class ParquetTable:
         return Reading(lambda fragment: fragment.column(name), self.fragments)
 
 
+def fragments(path: str, width: int) -> list[Fragment]:
+    """The parts of a file of which every row becomes so many numbers."""
+    found: list[Fragment] = []
+    groups: list[int] = []
+    size, metadata = 0, pq.read_metadata(path)
+    for group in range(metadata.num_row_groups):
+        rows = metadata.row_group(group).num_rows
+        if groups and (size + rows) * width > _PART:
+            found.append(Fragment(path, tuple(groups), size))
+            groups, size = [], 0
+        groups.append(group)
+        size += rows
+    return [f for f in [*found, Fragment(path, tuple(groups), size)] if f.size]
+
+
+def states(files: Sequence[str | Path]) -> list[tuple[str, int, int]]:
+    """Files as they are now, by which it is known later whether they have changed."""
+    return [(str(path), os.stat(path).st_size, os.stat(path).st_mtime_ns) for path in files]
+
+
 def parquet_files(files: Any) -> list[str]:
-    """Paths of the files, in the order of their names."""
+    """Paths of the files, in the order of their names; from the root, as workers may be in another folder."""
     if isinstance(files, list | tuple):
         return [path for each in files for path in parquet_files(each)]
     if Path(files).is_dir():
@@ -195,7 +203,7 @@ def parquet_files(files: Any) -> list[str]:
         paths = sorted(glob.glob(str(files)))
     if not paths:
         raise FileNotFoundError(f"There is no Parquet file at {files}.")
-    return paths
+    return [os.path.abspath(path) for path in paths]
 
 
 def _is_number(kind: pa.DataType) -> bool:

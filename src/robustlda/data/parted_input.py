@@ -114,17 +114,20 @@ def _from_dask(X: Any, y: Any, weight: Any, journal: Journal | None) -> PartedIn
 
 
 def _from_parquet(table: ParquetTable, journal: Journal | None) -> PartedInput:
-    columns = [table.rows, table.column(table.label), *([] if table.id is None else [table.column(table.id)])]
-    parts: Any = LocalParts(table.sizes, journal)
-    kept: list[Any] = list(columns)
-    if _has_cluster():
-        from robustlda.data import dask_parts
-
-        parts = dask_parts.DaskParts(table.sizes, journal)
-        kept = [dask_parts.reading(column) for column in columns]
-    rows, labels, *ids = (Column.kept(parts, results) for results in kept)
+    readings = [table.rows, table.column(table.label), *([] if table.id is None else [table.column(table.id)])]
+    parts = parts_of(table.sizes, journal)
+    rows, labels, *ids = (Column.kept(parts, parts.read(reading)) for reading in readings)
     store = PartedStore(rows, len(table.features), table.dtype, sparse=False)
     return PartedInput(store, labels, None, table.features, ids[0] if ids else None)
+
+
+def parts_of(sizes: list[int], journal: Journal | None = None) -> Any:
+    """Parts of so many rows each, which are computed by a cluster if there is one, and by this process if not."""
+    if not _has_cluster():
+        return LocalParts(sizes, journal)
+    from robustlda.data.dask_parts import DaskParts
+
+    return DaskParts(sizes, journal)
 
 
 def _has_cluster() -> bool:
