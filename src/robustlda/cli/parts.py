@@ -73,15 +73,10 @@ def cluster(by: Workers) -> Iterator[None]:
         with distributed.Client(by.scheduler, timeout="10s"):
             yield
         return
-    # Processes of one thread each: a statistic keeps a core busy, and is the same whoever computes it. More of them
-    # than cores would only take memory.
-    settings = {
-        "n_workers": min(by.workers or 1, joblib.cpu_count()),
-        "threads_per_worker": 1,
-        "memory_limit": by.memory_limit,
-        "dashboard_address": "127.0.0.1:0",
-    }
-    with distributed.LocalCluster(**settings) as local, distributed.Client(local):
+    from robustlda.data.dask_parts import local_workers
+
+    # More workers than cores would only take memory.
+    with local_workers(min(by.workers or 1, joblib.cpu_count()), by.memory_limit):
         yield
 
 

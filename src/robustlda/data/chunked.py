@@ -12,7 +12,6 @@ import numpy as np
 from robustlda.data.columns import Column, Recipe, itself
 from robustlda.data.dense import DenseBlock, DenseStore
 from robustlda.data.journal import Journal
-from robustlda.data.parquet import Reading
 from robustlda.data.store import pairwise
 from robustlda.linalg import Array
 
@@ -47,10 +46,6 @@ class LocalParts:
 
     def __init__(self, sizes: list[int], journal: Journal | None = None) -> None:
         self.sizes, self.journal = sizes, journal or Journal()
-
-    def read(self, reading: Reading) -> Reading:
-        """What is read of parts, each time it is needed."""
-        return reading
 
     def map(self, function: Callable[..., Any], *columns: Any) -> list[Any]:
         return list(self._each(function, columns))

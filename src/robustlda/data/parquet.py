@@ -6,8 +6,9 @@ Which rows a part has is known from the footers of the files, before anything is
 
 import glob
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,11 @@ class Fragment:
     size: int
 
     def column(self, name: str) -> Array:
-        with pq.ParquetFile(self.path, memory_map=True) as file:
-            return np.asarray(file.read_row_groups(list(self.groups), [name]).column(0).to_numpy())
+        return np.asarray(self.table([name]).column(0).to_numpy())
 
     def table(self, names: Sequence[str]) -> pa.Table:
-        with pq.ParquetFile(self.path, memory_map=True) as file:
+        footer = _footer(*states([self.path])[0])
+        with pq.ParquetFile(self.path, memory_map=True, metadata=footer) as file:
             return file.read_row_groups(list(self.groups), list(names), use_threads=False)
 
     def rows(self, names: Sequence[str], dtype: Any) -> Array:
@@ -43,22 +44,6 @@ class Fragment:
         for j, name in enumerate(names):
             rows[:, j] = table.column(name).to_numpy()
         return rows
-
-
-class Reading(Sequence[Any]):
-    """What is read of every fragment, each time it is asked for."""
-
-    def __init__(self, read: Callable[[Fragment], Any], fragments: Sequence[Fragment]) -> None:
-        self.read, self.fragments = read, fragments
-
-    def __len__(self) -> int:
-        return len(self.fragments)
-
-    def __getitem__(self, part: Any) -> Any:
-        return self.read(self.fragments[part])
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self.read(fragment) for fragment in self.fragments)
 
 
 class ParquetTable:
@@ -161,23 +146,24 @@ class ParquetTable:
     def sizes(self) -> list[int]:
         return [fragment.size for fragment in self.fragments]
 
-    @property
-    def rows(self) -> Reading:
-        names, dtype, preparation = self._columns, self.dtype, self.preparation
-        if preparation is None:
-            return Reading(lambda fragment: fragment.rows(names, dtype), self.fragments)
-        return Reading(lambda fragment: np.asarray(preparation.transform(fragment.table(names))), self.fragments)
+    def rows(self, fragment: Fragment) -> Array:
+        """The features of some rows."""
+        if self.preparation is None:
+            return fragment.rows(self._columns, self.dtype)
+        return np.asarray(self.preparation.transform(fragment.table(self._columns)))
 
-    def column(self, name: str) -> Reading:
-        """The values of a column."""
-        return Reading(lambda fragment: fragment.column(name), self.fragments)
+
+@lru_cache(maxsize=64)
+def _footer(path: str, size: int, changed: int) -> pq.FileMetaData:
+    """What a file says about itself, which takes as long to read as some of its rows."""
+    return pq.read_metadata(path)
 
 
 def fragments(path: str, width: int) -> list[Fragment]:
     """The parts of a file of which every row becomes so many numbers."""
     found: list[Fragment] = []
     groups: list[int] = []
-    size, metadata = 0, pq.read_metadata(path)
+    size, metadata = 0, _footer(*states([path])[0])
     for group in range(metadata.num_row_groups):
         rows = metadata.row_group(group).num_rows
         if groups and (size + rows) * width > _PART:

@@ -15,7 +15,7 @@ import numpy as np
 from robustlda.data.chunked import Blocks, LocalParts
 from robustlda.data.columns import Column
 from robustlda.data.journal import Journal
-from robustlda.data.parquet import ParquetTable
+from robustlda.data.parquet import Fragment, ParquetTable
 from robustlda.data.parted import PartedStore
 from robustlda.data.store import as_rows
 from robustlda.linalg import Array
@@ -114,20 +114,26 @@ def _from_dask(X: Any, y: Any, weight: Any, journal: Journal | None) -> PartedIn
 
 
 def _from_parquet(table: ParquetTable, journal: Journal | None) -> PartedInput:
-    readings = [table.rows, table.column(table.label), *([] if table.id is None else [table.column(table.id)])]
     parts = parts_of(table.sizes, journal)
-    rows, labels, *ids = (Column.kept(parts, parts.read(reading)) for reading in readings)
-    store = PartedStore(rows, len(table.features), table.dtype, sparse=False)
-    return PartedInput(store, labels, None, table.features, ids[0] if ids else None)
+    # What reads a part is a step of every task that needs it: rows are nowhere kept between tasks.
+    fragments = Column.kept(parts, table.fragments)
+    store = PartedStore(fragments.apply(table.rows), len(table.features), table.dtype, sparse=False)
+    labels = fragments.apply(partial(_column_of, table.label))
+    ids = None if table.id is None else fragments.apply(partial(_column_of, table.id))
+    return PartedInput(store, labels, None, table.features, ids)
+
+
+def _column_of(name: str, fragment: Fragment) -> Array:
+    return fragment.column(name)
 
 
 def parts_of(sizes: list[int], journal: Journal | None = None) -> Any:
-    """Parts of so many rows each, which are computed by a cluster if there is one, and by this process if not."""
+    """Parts of so many rows each, which are read by a cluster if there is one, and by this process if not."""
     if not _has_cluster():
         return LocalParts(sizes, journal)
-    from robustlda.data.dask_parts import DaskParts
+    from robustlda.data.dask_parts import DaskParts, together
 
-    return DaskParts(sizes, journal)
+    return DaskParts(sizes, journal, together=together(len(sizes)))
 
 
 def _has_cluster() -> bool:
