@@ -59,6 +59,9 @@ class ParquetTable:
         The columns to use; all others that hold numbers if None.
     id : str, default=None
         The column that says what rows are called in the results of an audit; their numbers if None.
+    verified : str, default=None
+        The column that holds what a person has found: right labels, missing where nobody has looked, or truth values
+        that say whether the label is right. It is no feature.
     preparation : transformer, default=None
         What makes features of the columns, already fitted, such as a `robustlda.tables.TablePreparation`. It gets an
         Arrow table of some rows at a time. If None, columns that hold numbers are taken as they are.
@@ -96,11 +99,13 @@ class ParquetTable:
         *,
         features: Sequence[str] | None = None,
         id: str | None = None,
+        verified: str | None = None,
         preparation: Any = None,
     ) -> None:
-        self.files, self.label, self.id, self.preparation = parquet_files(files), label, id, preparation
+        self.files, self.label, self.id, self.verified = parquet_files(files), label, id, verified
+        self.preparation = preparation
         schema = pq.read_schema(self.files[0])
-        asked = [label, *([] if id is None else [id]), *(features or [])]
+        asked = [name for name in (label, id, verified, *(features or [])) if name is not None]
         missing = [name for name in asked if name not in schema.names]
         if missing:
             raise ValueError(
@@ -118,8 +123,8 @@ class ParquetTable:
         if self.preparation is not None:
             names = [str(name) for name in self.preparation.get_feature_names_out()]
             return list(self.preparation.columns_in_use()), names, np.dtype(float), []
-        label, id = self.label, self.id
-        others = [name for name in schema.names if name not in (label, id)]
+        label = self.label
+        others = [name for name in schema.names if name not in (label, self.id, self.verified)]
         numeric = [name for name in others if _is_number(schema.field(name).type)]
         used = list(numeric if features is None else features)
         words = [name for name in used if name not in numeric]
@@ -140,7 +145,7 @@ class ParquetTable:
 
     def identity(self) -> tuple[Any, ...]:
         """What makes this table this one: its files as they are now, and what is read of them."""
-        return states(self.files), self.sizes, self.label, self.features, self._columns, self.id
+        return states(self.files), self.sizes, self.label, self.features, self._columns, self.id, self.verified
 
     @property
     def sizes(self) -> list[int]:
