@@ -52,7 +52,8 @@ def floor(table: ParquetTable) -> float:
 
     def once() -> None:
         total = np.zeros((len(table.features),) * 2, np.float32)
-        for rows in table.rows:
+        for fragment in table.fragments:
+            rows = table.rows(fragment)
             total += rows.T @ rows
 
     return _median(once)
@@ -89,11 +90,9 @@ def cluster(workers: int) -> Iterator[Any]:
     if not workers:
         yield None
         return
-    import distributed
+    from robustlda.data.dask_parts import local_workers
 
-    settings = {"threads_per_worker": 1, "memory_limit": "1.5GB", "host": "127.0.0.1"}
-    workers_here = distributed.LocalCluster(n_workers=workers, dashboard_address="127.0.0.1:0", **settings)
-    with workers_here, distributed.Client(workers_here) as client:
+    with local_workers(workers, "1.5GB") as client:
         yield client
 
 

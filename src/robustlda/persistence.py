@@ -52,9 +52,13 @@ _FORMAT = 1
 
 @dataclass(frozen=True)
 class TableModel:
-    """A model of tables from a file: probabilities of `classes`, and categories that it has not seen, by column."""
+    """A model of tables from a file: probabilities of `classes`, and categories that it has not seen, by column.
+
+    `columns` are those that it looks at.
+    """
 
     label: str
+    columns: list[str]
     classes: Any
     probabilities: Callable[[Any], Any]
     unseen: Callable[[Any], dict[str, list[str]]]
@@ -100,12 +104,13 @@ def open_model(path: Path) -> TableModel:
     if not is_graph(path):
         pipeline, label = _table_pipeline(path)
         with _reading(path):  # a model may be of our type and hold nothing
-            return TableModel(label, pipeline.classes_, pipeline.predict_proba, pipeline[0].unseen)
+            columns = pipeline[0].columns_in_use()
+            return TableModel(label, columns, pipeline.classes_, pipeline.predict_proba, pipeline[0].unseen)
     from robustlda.onnx import reading
 
     _check_there(path)
     graph = reading.read(path, LARGEST)
-    return TableModel(graph.label, graph.classes_, graph.predict_proba, graph.unseen)
+    return TableModel(graph.label, graph.columns, graph.classes_, graph.predict_proba, graph.unseen)
 
 
 def _table_pipeline(path: Path) -> tuple[Any, str]:

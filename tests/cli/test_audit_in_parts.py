@@ -1,4 +1,4 @@
-"""`robustlda audit` of Parquet files in parts."""
+"""`robustlda audit`, `fit` and `predict` of Parquet files in parts."""
 
 import csv
 import json
@@ -40,6 +40,16 @@ def audited(parts, tmp_path_factory):
     result = call("audit", str(parts / "part-*.parquet"), "--label", "digit", "--out", str(out))
     assert result.returncode == 0, result.stderr
     return out, result.stdout
+
+
+WITHIN = 300  # seconds, far more than anything here takes
+
+
+def wait_until(process, reached):
+    """Wait for a process to come to a point; or to its end, or until there is no hope."""
+    deadline = time.monotonic() + WITHIN
+    while not reached() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
 
 
 def suspects(folder):
@@ -84,9 +94,7 @@ def test_an_interrupted_audit_goes_on_where_it_was(parts, audited, tmp_path):
     checkpoint, out = tmp_path / "checkpoint", tmp_path / "out"
     arguments = ["audit", str(parts), "--label", "digit", "--checkpoint", str(checkpoint), "--out", str(out)]
     process = subprocess.Popen([sys.executable, "-m", "robustlda", *arguments], stdout=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while len(list(checkpoint.glob("pass-?????"))) < 20 and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(process, lambda: len(list(checkpoint.glob("pass-?????"))) >= 20)
     os.kill(process.pid, signal.SIGKILL)
     process.wait(timeout=10)
     before = {path.name: path.stat().st_mtime_ns for path in checkpoint.glob("pass-?????")}
@@ -152,11 +160,9 @@ def test_a_scheduler_that_is_lost_is_one_sentence_and_the_checkpoint_goes_on(par
         stderr=subprocess.PIPE,
         text=True,
     )
-    deadline = time.monotonic() + 60
-    while len(list(checkpoint.glob("pass-?????"))) < 20 and client.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(client, lambda: len(list(checkpoint.glob("pass-?????"))) >= 20)
     process.kill()
-    _, said = client.communicate(timeout=60)
+    _, said = client.communicate(timeout=WITHIN)
     assert client.returncode == 2
     assert said.count("robustlda: ") == 1
     assert "The Dask scheduler is gone" in said
@@ -266,6 +272,107 @@ def test_a_large_file_is_read_in_parts_and_the_model_predicts_in_parts(mixed, tm
     assert found["id"] == table["tree"].to_pylist()
     assert (np.array(found["predicted"]) == true).mean() > 0.95
     assert f"{(np.array(found['predicted']) == given).mean():.1%} of the labels in 'kind' agree" in result.stdout
+
+
+# Models and predictions
+
+
+def predicted(path):
+    """The table of predictions in a file, or in the files of a folder."""
+    return pq.read_table(path).to_pydict()
+
+
+@pytest.fixture(scope="module")
+def trees(mixed, tmp_path_factory):
+    """Models of a table in one file, fitted in memory and in parts, and what the first predicts for that file."""
+    folder, table, *_ = mixed
+    out = tmp_path_factory.mktemp("trees")
+    pq.write_table(table, out / "whole.parquet")
+    for name, where in (("memory", out / "whole.parquet"), ("parts", folder / "*.parquet")):
+        result = inside("fit", str(where), "--label", "kind", "--id", "tree", "-o", str(out / f"{name}.skops"))
+        assert result.returncode == 0, result.stderr
+    words = ("--id", "tree", "--probabilities", "-o", str(out / "memory.parquet"))
+    assert inside("predict", str(out / "memory.skops"), str(out / "whole.parquet"), *words).returncode == 0
+    return out
+
+
+def test_models_and_predictions_in_parts_are_those_of_a_table_in_memory(mixed, trees, tmp_path):
+    folder, table, *_ = mixed
+    expected = predicted(trees / "memory.parquet")
+    words = ("predict", str(trees / "parts.skops"), str(folder), "--id", "tree", "--probabilities")
+    for out in ("folder", "p.parquet", "p.csv"):
+        result = inside(*words, "-o", str(tmp_path / out))
+        assert result.returncode == 0, result.stderr
+        assert "Wrote 900 predictions to" in " ".join(result.stdout.split())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "p.csv", "p.parquet"]
+    assert [path.name for path in sorted((tmp_path / "folder").iterdir())] == [f"part-{k:05d}.parquet" for k in (0, 1)]
+    found = predicted(tmp_path / "folder")
+    assert found == predicted(tmp_path / "p.parquet")
+    assert found["id"] == expected["id"] == table["tree"].to_pylist()
+    assert found["predicted"] == expected["predicted"]
+    for name in ("probability", "probability of oak", "probability of ash"):
+        np.testing.assert_allclose(found[name], expected[name], atol=1e-6)
+    with (tmp_path / "p.csv").open(newline="", encoding="utf-8") as file:
+        assert [line["predicted"] for line in csv.DictReader(file)] == expected["predicted"]
+
+
+def test_workers_fit_and_predict_the_same(mixed, trees, tmp_path, elsewhere):
+    pytest.importorskip("distributed")
+    folder, *_ = mixed
+    by = ("--scheduler", elsewhere()[1])
+    model, table = str(tmp_path / "m.skops"), str(folder / "*.parquet")
+    result = inside("fit", table, "--label", "kind", "--id", "tree", *by, "-o", model)
+    assert result.returncode == 0, result.stderr
+    result = inside("predict", model, table, "--id", "tree", *by, "-o", str(tmp_path / "by workers"))
+    assert result.returncode == 0, result.stderr
+    result = inside("predict", str(trees / "parts.skops"), table, "--id", "tree", "-o", str(tmp_path / "here.parquet"))
+    assert result.returncode == 0, result.stderr
+    assert predicted(tmp_path / "by workers") == predicted(tmp_path / "here.parquet")
+
+
+def test_an_interrupted_prediction_goes_on_where_it_was(mixed, trees, tmp_path):
+    rows = mixed[1]
+    for part in range(12):
+        pq.write_table(rows.slice(70 * part, 70), tmp_path / f"t{part:02d}.parquet")
+    checkpoint, out = tmp_path / "checkpoint", tmp_path / "out"
+    words = ["predict", str(trees / "parts.skops"), str(tmp_path / "t*.parquet"), "--id", "tree", "-o", str(out)]
+    words += ["--checkpoint", str(checkpoint)]
+    process = subprocess.Popen([sys.executable, "-m", "robustlda", *words], stdout=subprocess.DEVNULL)
+    wait_until(process, lambda: len(list(checkpoint.glob("parts/part-*.parquet"))) >= 3)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait(timeout=10)
+    before = {path: path.stat().st_mtime_ns for path in checkpoint.glob("parts/part-*.parquet")}
+    assert len(before) >= 3
+    for _ in range(2):  # and once more when all is there
+        result = inside(*words, "--force")
+        assert result.returncode == 0, result.stderr
+        assert {path: path.stat().st_mtime_ns for path in before} == before, "a finished part was predicted again"
+        assert predicted(out)["id"] == rows["tree"].to_pylist()[:840]
+        assert predicted(out)["predicted"] == predicted(trees / "memory.parquet")["predicted"][:840]
+        assert "of the labels in 'kind' agree" in result.stdout
+    result = inside(*words, "--force", "--probabilities")
+    assert result.returncode == 2
+    assert "belongs to other data or other settings" in result.stderr
+
+
+def test_predictions_in_parts_that_cannot_be_are_one_sentence(mixed, trees, tmp_path):
+    folder, table, *_ = mixed
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").touch()
+    pq.write_table(table.drop_columns(["girth"]), tmp_path / "less.parquet")
+    pq.write_table(table.slice(0, 0), tmp_path / "empty.parquet")
+    for where, out, words in (
+        (folder, "mine", "is a folder with other files, such as thesis.txt; name another."),
+        (folder, "p.xlsx", "predictions are written as .csv or .parquet, or to a folder"),
+        (tmp_path / "le*.parquet", "p", "The table lacks the column 'girth'."),
+        (tmp_path / "em*.parquet", "p", "has no rows; there is nothing to predict."),
+    ):
+        result = inside("predict", str(trees / "parts.skops"), str(where), "--force", "-o", str(tmp_path / out))
+        assert (result.returncode, result.stderr.count("robustlda: ")) == (2, 1), result.stderr
+        assert words in " ".join(result.stderr.split())
+    result = inside("predict", str(trees / "parts.skops"), str(folder), "--id", "x", "-o", str(tmp_path / "p"))
+    assert "There is no column 'x'; the columns are tree, height" in result.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty.parquet", "less.parquet", "mine"]
 
 
 def test_rows_without_a_label_in_parts_are_refused(mixed, tmp_path):

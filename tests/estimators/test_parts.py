@@ -87,6 +87,44 @@ def test_weights_verified_rows_single_precision_and_whole_numbers(wine):
     assert_allclose(model.predict_proba(single), expected.predict_proba(single), atol=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize("form", ["mask", "labels", "column", "mask in a column"])
+def test_verified_rows_of_any_form(wine, form, tmp_path):
+    X, y = wine
+    seen, rows = np.full(len(y), None, object), [3, 40, 100, 101, 177]
+    seen[rows] = y[rows] if "mask" in form else "barolo"
+    mask = np.isin(np.arange(len(y)), rows)
+    expected = RobustLDA().fit(X, y, verified=seen)
+    assert expected.noise_rate_ != RobustLDA().fit(X, y).noise_rate_
+    verified: object = {"mask": mask, "labels": list(seen)}.get(form)
+    if verified is None:
+        pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        table = {f"f{j}": X[:, j] for j in range(13)} | {"kind": y, "seen": mask if "mask" in form else seen}
+        pq.write_table(pa.table(table), tmp_path / "t.parquet", row_group_size=60)
+        source = ParquetTable(tmp_path / "t.parquet", "kind", verified="seen")
+        with pytest.raises(ValueError, match="names a column with verified labels, and verified is given as well"):
+            RobustLDA().fit(source, None, verified={3: "barolo"})
+        audit = LabelAudit().fit(source, None)
+    else:
+        source = Blocks(blocks_of(X, y, [60, 118]))
+        with pytest.raises(ValueError, match=r"verified has shape \(5,\), but there are 178 samples"):
+            RobustLDA().fit(source, None, verified=mask[:5])
+        audit = LabelAudit().fit(source, None, verified=verified)
+    model = RobustLDA().fit(source, None, verified=verified)
+    assert_allclose(model.noise_rate_, expected.noise_rate_, atol=1e-8)
+    assert_allclose(model.predict_proba(X), expected.predict_proba(X), atol=1e-6)
+    assert audit.n_verified_ == 5
+    assert sorted(audit.ids_[audit.verified_]) == rows
+
+
+def test_several_answers_in_parts_are_refused_with_a_way_out(wine):
+    X, y = wine
+    answers = np.column_stack([y, y])
+    for fit in (RobustLDA().fit_blocks, lambda blocks: LabelAudit().fit(Blocks(blocks), None)):
+        with pytest.raises(ValueError, match=r"need rows in memory. Give one label for each, such as the one most"):
+            fit(blocks_of(X, answers, [100, 78]))
+
+
 @pytest.mark.parametrize("plan", [Plan(), Plan(densify=0)], ids=["dense", "sparse"])
 def test_sparse_blocks(wine, plan):
     X, y = load_digits(return_X_y=True)

@@ -1,26 +1,17 @@
 """`robustlda fit` and `robustlda predict`: a model file from a table, and predictions for another."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from robustlda.cli import options, parts, tables
 from robustlda.cli.options import Columns, Layout, Workers
 
-if TYPE_CHECKING:
-    import pyarrow as pa
 
-    from robustlda.persistence import TableModel
-
-_SHOWN = 5  # new categories that are named
-
-
-def _file(help: str) -> Any:
-    return click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help=help)
+def _file(help: str, folder: bool = False) -> Any:
+    return click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=folder), required=True, help=help)
 
 
 @click.command(short_help="Fit a classifier that tolerates wrong labels; write it to a file.")
@@ -90,15 +81,21 @@ def fit(
 @options.layout
 @click.option("--id", "id_", help="Column that identifies the rows in the results; row numbers by default.")
 @click.option("--probabilities", is_flag=True, help="Also the probability of every class.")
+@options.workers
 @click.option("--quiet", is_flag=True, help="Print nothing but failures.")
 @options.force
-@_file("Where predictions go: a .csv or a .parquet file.")
+@_file(
+    "Where predictions go: a .csv or a .parquet file, or for a table in parts a folder, whose name has no ending, with "
+    "a Parquet file for each part.",
+    folder=True,
+)
 def predict(
     model: Path,
     table: str,
     layout: Layout,
     id_: str | None,
     probabilities: bool,
+    by: Workers,
     quiet: bool,
     force: bool,
     out: Path,
@@ -106,95 +103,32 @@ def predict(
     """Predict the classes of the rows of TABLE with a MODEL that `robustlda fit` has written.
 
     The results have the row's id, the predicted class and its probability. Columns are found by their names. Parquet
-    files are read, and predictions written, some rows at a time.
+    files that `robustlda fit` would read in parts are read, and predictions written, part by part.
     """
-    from robustlda import persistence
+    from robustlda.cli import prediction
     from robustlda.cli.screen import Screen
     from robustlda.output import new_files, printable, results_folder
     from robustlda.report.audit_files import TableWriter
 
-    new_files([out], force=force)
+    in_parts = parts.is_in_parts(table, by.asked)
+    if in_parts:
+        prediction.check_place(out, force)
+    if not (in_parts and out.is_dir()):
+        new_files([out], force=force)
     click.get_current_context().with_resource(results_folder(out.parent))
     screen = Screen(quiet=quiet)
-    asked = persistence.open_model(model)
-    counts = _Counts()
-    with screen.working("predicting …"), TableWriter(out) as writer:
-        for piece in _pieces(table, layout):
-            if id_ is not None and id_ not in piece.column_names:
-                raise ValueError(f"There is no column {id_!r}; the columns are {', '.join(piece.column_names[:12])}.")
-            with _blamed_on(model):
-                found = _predicted(asked, piece, id_, counts.rows, probabilities)
-                counts.add(asked, piece, found)
+    question = prediction.Question(model, id_, probabilities)
+    label = question.model.label
+    if in_parts:
+        options.alone_in(by.checkpoint)
+        with parts.cluster(by):
+            counts = prediction.predict_in_parts(question, table, out, by.checkpoint, screen)
+    else:
+        with screen.working("predicting …"), TableWriter(out) as writer:
+            data = tables.read(table, layout).data
+            question.check(table, data.num_rows, data.column_names)
+            found, counts = question.answer(data, 0)
             writer.write(found)
-        if not counts.rows:
-            raise ValueError(f"{table} has no rows; there is nothing to predict.")
-    for line in counts.sentences(asked.label):
+    for line in counts.sentences(label):
         screen.print(printable(line))
     screen.print(printable(f"Wrote {counts.rows:,} predictions to {out}."))
-
-
-@contextmanager
-def _blamed_on(path: Path) -> Iterator[None]:
-    """Errors that only a model can cause whose parts do not belong together, or whose texts hold no characters."""
-    try:
-        yield
-    except (AttributeError, LookupError, ArithmeticError, TypeError, RecursionError, SystemError) as error:
-        raise ValueError(f"{path} is damaged ({type(error).__name__} when it was used); fit it anew.") from error
-
-
-def _pieces(table: str, layout: Layout) -> Any:
-    """The table, or some rows of it after the other."""
-    if not parts.is_in_parts(table, False):
-        yield tables.read(table, layout).data
-        return
-    import pyarrow.parquet as pq
-
-    from robustlda.data.parquet import parquet_files
-
-    for path in parquet_files(table):
-        with pq.ParquetFile(path) as file:
-            for group in range(file.metadata.num_row_groups):
-                if file.metadata.row_group(group).num_rows:
-                    yield file.read_row_group(group)
-
-
-def _predicted(model: "TableModel", piece: "pa.Table", id_: str | None, first: int, probabilities: bool) -> "pa.Table":
-    import numpy as np
-    import pyarrow as pa
-
-    P = np.asarray(model.probabilities(piece))
-    best, classes = P.argmax(axis=1), model.classes
-    ids = np.arange(first, first + len(P)) if id_ is None else piece[id_]
-    columns = {"id": ids, "predicted": pa.array(classes[best].tolist()), "probability": P[np.arange(len(P)), best]}
-    if probabilities:
-        columns |= {f"probability of {c}": P[:, k] for k, c in enumerate(classes)}
-    return pa.table(columns)
-
-
-class _Counts:
-    """What has to be said once all rows were predicted."""
-
-    def __init__(self) -> None:
-        self.rows = self.known = self.agreeing = 0
-        self.unseen: dict[str, set[str]] = {}
-
-    def add(self, model: "TableModel", piece: "pa.Table", found: "pa.Table") -> None:
-        from robustlda.tables.understanding import spelling_key
-
-        self.rows += piece.num_rows
-        for name, words in model.unseen(piece).items():
-            self.unseen.setdefault(name, set()).update(words)
-        if model.label in piece.column_names:
-            pairs = zip(piece[model.label].to_pylist(), found["predicted"].to_pylist(), strict=True)
-            agreeing = [spelling_key(str(g)) == spelling_key(str(p)) for g, p in pairs if g is not None]
-            self.known += len(agreeing)
-            self.agreeing += sum(agreeing)
-
-    def sentences(self, label: str) -> list[str]:
-        lines = []
-        for name, words in self.unseen.items():
-            shown = ", ".join(repr(word) for word in sorted(words)[:_SHOWN]) + (", …" if len(words) > _SHOWN else "")
-            lines.append(f"Column {name!r} has values that the model has not seen, and ignores: {shown}.")
-        if self.known:
-            lines.append(f"{self.agreeing / self.known:.1%} of the labels in {label!r} agree with the predictions.")
-        return lines

@@ -73,15 +73,10 @@ def cluster(by: Workers) -> Iterator[None]:
         with distributed.Client(by.scheduler, timeout="10s"):
             yield
         return
-    # Processes of one thread each: a statistic keeps a core busy, and is the same whoever computes it. More of them
-    # than cores would only take memory.
-    settings = {
-        "n_workers": min(by.workers or 1, joblib.cpu_count()),
-        "threads_per_worker": 1,
-        "memory_limit": by.memory_limit,
-        "dashboard_address": "127.0.0.1:0",
-    }
-    with distributed.LocalCluster(**settings) as local, distributed.Client(local):
+    from robustlda.data.dask_parts import local_workers
+
+    # More workers than cores would only take memory.
+    with local_workers(min(by.workers or 1, joblib.cpu_count()), by.memory_limit):
         yield
 
 
@@ -139,12 +134,17 @@ def _watched(screen: "Screen", what: str) -> Iterator[Callable[[int, float | Non
 
 
 def _progress(what: str, done: int, objective: float | None, seconds: float) -> str:
-    left = seconds * max(SUMS[what] - done, 1) / done
+    left = seconds_left(seconds, done, max(SUMS[what] - done, 1))
     J = "" if objective is None else f", J = {objective:.6g}"
-    return f"{what}: pass {done}{J}, {_time(seconds)} so far, about {_time(left)} left …"
+    return f"{what}: pass {done}{J}, {told_time(seconds)} so far{left} …"
 
 
-def _time(seconds: float) -> str:
+def seconds_left(seconds: float, done: int, left: int) -> str:
+    """How long the rest takes, if it goes on like that."""
+    return f", about {told_time(seconds * left / done)} left" if done > 0 else ""
+
+
+def told_time(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 

@@ -68,7 +68,7 @@ class DenseBlock:
     def gram(self, s: Array, center: Array, *, single: bool = False) -> Array:
         dtype = np.float32 if single else self.dtype
         total = np.zeros((self._B.shape[1],) * 2, np.float32 if single else np.float64)
-        R, scale = self._minus(center), np.sqrt(np.abs(s))[:, None]
+        R, scale = self._minus(center), np.sqrt(np.abs(s)).astype(dtype)[:, None]
         for sign in (1, -1):  # a product of a matrix with its own transpose costs half of a general one
             chosen = np.sign(s) == sign
             if chosen.any():

@@ -6,8 +6,9 @@ Which rows a part has is known from the footers of the files, before anything is
 
 import glob
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,11 @@ class Fragment:
     size: int
 
     def column(self, name: str) -> Array:
-        with pq.ParquetFile(self.path, memory_map=True) as file:
-            return np.asarray(file.read_row_groups(list(self.groups), [name]).column(0).to_numpy())
+        return np.asarray(self.table([name]).column(0).to_numpy())
 
     def table(self, names: Sequence[str]) -> pa.Table:
-        with pq.ParquetFile(self.path, memory_map=True) as file:
+        footer = _footer(*states([self.path])[0])
+        with pq.ParquetFile(self.path, memory_map=True, metadata=footer) as file:
             return file.read_row_groups(list(self.groups), list(names), use_threads=False)
 
     def rows(self, names: Sequence[str], dtype: Any) -> Array:
@@ -43,22 +44,6 @@ class Fragment:
         for j, name in enumerate(names):
             rows[:, j] = table.column(name).to_numpy()
         return rows
-
-
-class Reading(Sequence[Any]):
-    """What is read of every fragment, each time it is asked for."""
-
-    def __init__(self, read: Callable[[Fragment], Any], fragments: Sequence[Fragment]) -> None:
-        self.read, self.fragments = read, fragments
-
-    def __len__(self) -> int:
-        return len(self.fragments)
-
-    def __getitem__(self, part: Any) -> Any:
-        return self.read(self.fragments[part])
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self.read(fragment) for fragment in self.fragments)
 
 
 class ParquetTable:
@@ -74,6 +59,9 @@ class ParquetTable:
         The columns to use; all others that hold numbers if None.
     id : str, default=None
         The column that says what rows are called in the results of an audit; their numbers if None.
+    verified : str, default=None
+        The column that holds what a person has found: right labels, missing where nobody has looked, or truth values
+        that say whether the label is right. It is no feature.
     preparation : transformer, default=None
         What makes features of the columns, already fitted, such as a `robustlda.tables.TablePreparation`. It gets an
         Arrow table of some rows at a time. If None, columns that hold numbers are taken as they are.
@@ -111,11 +99,13 @@ class ParquetTable:
         *,
         features: Sequence[str] | None = None,
         id: str | None = None,
+        verified: str | None = None,
         preparation: Any = None,
     ) -> None:
-        self.files, self.label, self.id, self.preparation = parquet_files(files), label, id, preparation
+        self.files, self.label, self.id, self.verified = parquet_files(files), label, id, verified
+        self.preparation = preparation
         schema = pq.read_schema(self.files[0])
-        asked = [label, *([] if id is None else [id]), *(features or [])]
+        asked = [name for name in (label, id, verified, *(features or [])) if name is not None]
         missing = [name for name in asked if name not in schema.names]
         if missing:
             raise ValueError(
@@ -133,8 +123,8 @@ class ParquetTable:
         if self.preparation is not None:
             names = [str(name) for name in self.preparation.get_feature_names_out()]
             return list(self.preparation.columns_in_use()), names, np.dtype(float), []
-        label, id = self.label, self.id
-        others = [name for name in schema.names if name not in (label, id)]
+        label = self.label
+        others = [name for name in schema.names if name not in (label, self.id, self.verified)]
         numeric = [name for name in others if _is_number(schema.field(name).type)]
         used = list(numeric if features is None else features)
         words = [name for name in used if name not in numeric]
@@ -147,46 +137,55 @@ class ParquetTable:
         return used, used, np.dtype(np.float32 if single else np.float64), left_out
 
     def _fragments(self, path: str) -> list[Fragment]:
-        metadata = pq.read_metadata(path)
-        here = metadata.schema.to_arrow_schema()
+        here = pq.read_schema(path)
         different = [name for name in (self.label, *self._columns) if name not in here.names]
         if different:
             raise ValueError(f"{Path(path).name} has no column {different[0]!r}, which {Path(self.files[0]).name} has.")
-        found: list[Fragment] = []
-        groups: list[int] = []
-        size = 0
-        for group in range(metadata.num_row_groups):
-            rows = metadata.row_group(group).num_rows
-            if groups and (size + rows) * len(self.features) > _PART:
-                found.append(Fragment(path, tuple(groups), size))
-                groups, size = [], 0
-            groups.append(group)
-            size += rows
-        return [f for f in [*found, Fragment(path, tuple(groups), size)] if f.size]
+        return fragments(path, len(self.features))
 
     def identity(self) -> tuple[Any, ...]:
         """What makes this table this one: its files as they are now, and what is read of them."""
-        files = [(path, os.stat(path).st_size, os.stat(path).st_mtime_ns) for path in self.files]
-        return files, self.sizes, self.label, self.features, self._columns, self.id
+        return states(self.files), self.sizes, self.label, self.features, self._columns, self.id, self.verified
 
     @property
     def sizes(self) -> list[int]:
         return [fragment.size for fragment in self.fragments]
 
-    @property
-    def rows(self) -> Reading:
-        names, dtype, preparation = self._columns, self.dtype, self.preparation
-        if preparation is None:
-            return Reading(lambda fragment: fragment.rows(names, dtype), self.fragments)
-        return Reading(lambda fragment: np.asarray(preparation.transform(fragment.table(names))), self.fragments)
+    def rows(self, fragment: Fragment) -> Array:
+        """The features of some rows."""
+        if self.preparation is None:
+            return fragment.rows(self._columns, self.dtype)
+        return np.asarray(self.preparation.transform(fragment.table(self._columns)))
 
-    def column(self, name: str) -> Reading:
-        """The values of a column."""
-        return Reading(lambda fragment: fragment.column(name), self.fragments)
+
+@lru_cache(maxsize=64)
+def _footer(path: str, size: int, changed: int) -> pq.FileMetaData:
+    """What a file says about itself, which takes as long to read as some of its rows."""
+    return pq.read_metadata(path)
+
+
+def fragments(path: str, width: int) -> list[Fragment]:
+    """The parts of a file of which every row becomes so many numbers."""
+    found: list[Fragment] = []
+    groups: list[int] = []
+    size, metadata = 0, _footer(*states([path])[0])
+    for group in range(metadata.num_row_groups):
+        rows = metadata.row_group(group).num_rows
+        if groups and (size + rows) * width > _PART:
+            found.append(Fragment(path, tuple(groups), size))
+            groups, size = [], 0
+        groups.append(group)
+        size += rows
+    return [f for f in [*found, Fragment(path, tuple(groups), size)] if f.size]
+
+
+def states(files: Sequence[str | Path]) -> list[tuple[str, int, int]]:
+    """Files as they are now, by which it is known later whether they have changed."""
+    return [(str(path), os.stat(path).st_size, os.stat(path).st_mtime_ns) for path in files]
 
 
 def parquet_files(files: Any) -> list[str]:
-    """Paths of the files, in the order of their names."""
+    """Paths of the files, in the order of their names; from the root, as workers may be in another folder."""
     if isinstance(files, list | tuple):
         return [path for each in files for path in parquet_files(each)]
     if Path(files).is_dir():
@@ -195,7 +194,7 @@ def parquet_files(files: Any) -> list[str]:
         paths = sorted(glob.glob(str(files)))
     if not paths:
         raise FileNotFoundError(f"There is no Parquet file at {files}.")
-    return paths
+    return [os.path.abspath(path) for path in paths]
 
 
 def _is_number(kind: pa.DataType) -> bool:

@@ -6,7 +6,7 @@ as how many rows each of them has, is asked in one pass.
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ import numpy as np
 from robustlda.data.chunked import Blocks, LocalParts
 from robustlda.data.columns import Column
 from robustlda.data.journal import Journal
-from robustlda.data.parquet import ParquetTable
+from robustlda.data.parquet import Fragment, ParquetTable
 from robustlda.data.parted import PartedStore
 from robustlda.data.store import as_rows
 from robustlda.linalg import Array
@@ -23,16 +23,25 @@ from robustlda.linalg import Array
 MAX_LABELS = 10_000
 """Distinct labels beyond which a column does not hold classes."""
 
+ONE_ANSWER = (
+    "Several answers about every row need rows in memory. Give one label for each, such as the one most people gave, "
+    "or fit to some of the rows in memory, and predict the others."
+)
+
 
 @dataclass(frozen=True)
 class PartedInput:
-    """Rows in parts; labels and weights as they were given, if they were; names of features, if they have any."""
+    """Rows in parts; labels and weights as they were given, if they were; names of features, if they have any.
+
+    `verified` holds what a person has found, as `fit` takes it.
+    """
 
     store: PartedStore
     labels: Column | None
     weight: Column | None
     names: list[str] | None
     ids: Column | None = None
+    verified: Column | None = None
 
     @property
     def journal(self) -> Journal:
@@ -48,17 +57,37 @@ def is_dask(X: Any) -> bool:
     return type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "__dask_graph__")
 
 
-def read(X: Any, y: Any = None, weight: Any = None, journal: Journal | None = None) -> PartedInput:
-    """The parts of X, and what belongs to their rows."""
-    if isinstance(X, PartedInput):
-        return X
+def read(
+    X: Any, y: Any = None, weight: Any = None, journal: Journal | None = None, *, verified: Any = None
+) -> PartedInput:
+    """The parts of X, and what belongs to their rows; `verified` has a value for each of them."""
     if is_dask(X):
-        return _from_dask(X, y, weight, journal)
-    if isinstance(X, ParquetTable):
-        return _from_parquet(X, journal)
-    if isinstance(X, PartedStore):
+        return _from_dask(X, y, weight, journal, verified)
+    if isinstance(X, PartedInput):
+        found = X
+    elif isinstance(X, ParquetTable):
+        found = _from_parquet(X, journal)
+    elif isinstance(X, PartedStore):
         raise TypeError("Rows in parts that were read already have no labels; give what they were read from.")
-    return _from_blocks(X, journal)
+    else:
+        found = _from_blocks(X, journal)
+    return found if verified is None else replace(found, verified=_divided(verified, found))
+
+
+def _divided(values: Any, found: PartedInput) -> Column:
+    """One value for every row, in the parts of the rows."""
+    if is_dask(values):
+        raise TypeError("verified is a Dask collection, but X is not: give an array or a dict from row to right label.")
+    if found.verified is not None:
+        raise ValueError("The table names a column with verified labels, and verified is given as well; give one.")
+    values, n = np.asarray(values), found.store.shape[0]
+    if values.shape != (n,):
+        raise ValueError(
+            f"verified has shape {values.shape}, but there are {n} samples: give a mask, a dict from row to label, or "
+            "one label each with None where nobody has looked."
+        )
+    parts = found.store.rows.parts
+    return Column.kept(parts, np.split(values, np.cumsum(parts.sizes)[:-1]))
 
 
 def rows_to_predict(X: Any) -> PartedStore:
@@ -85,12 +114,13 @@ def finite_rows(dtype: Any, part: Any) -> Any:
     return rows
 
 
-def _from_dask(X: Any, y: Any, weight: Any, journal: Journal | None) -> PartedInput:
+def _from_dask(X: Any, y: Any, weight: Any, journal: Journal | None, verified: Any) -> PartedInput:
     from robustlda.data import dask_parts
 
     tasks, sizes, d, _, names = dask_parts.rows_and_sizes(X)
     kept: list[Any] = [tasks]
-    given = [(name, values) for name, values in (("y", y), ("sample_weight", weight)) if values is not None]
+    asked = (("y", y), ("sample_weight", weight), ("verified", verified))
+    given = [(name, values) for name, values in asked if values is not None]
     parts = dask_parts.DaskParts([0] * len(tasks), journal)
     if np.isnan(sizes).any() and any(not hasattr(values, "to_delayed") for _, values in given):
         shapes = parts.fold(_shapes, _joined, Column.kept(parts, tasks))
@@ -110,21 +140,33 @@ def _from_dask(X: Any, y: Any, weight: Any, journal: Journal | None) -> PartedIn
     whole = dask_parts.DaskParts([shapes[k][0] for k in some], parts.journal)
     columns = [Column.kept(whole, [results[k] for k in some]) for results in kept]
     by_name = dict(zip([name for name, _ in given], columns[1:], strict=True))
-    return _input(columns[0], [shapes[k] for k in some], d, by_name.get("y"), by_name.get("sample_weight"), names)
+    found = _input(columns[0], [shapes[k] for k in some], d, by_name.get("y"), by_name.get("sample_weight"), names)
+    checked = by_name.get("verified")
+    return found if checked is None else replace(found, verified=checked.apply(_one_column))
 
 
 def _from_parquet(table: ParquetTable, journal: Journal | None) -> PartedInput:
-    columns = [table.rows, table.column(table.label), *([] if table.id is None else [table.column(table.id)])]
-    parts: Any = LocalParts(table.sizes, journal)
-    kept: list[Any] = list(columns)
-    if _has_cluster():
-        from robustlda.data import dask_parts
+    parts = parts_of(table.sizes, journal)
+    # What reads a part is a step of every task that needs it: rows are nowhere kept between tasks.
+    fragments = Column.kept(parts, table.fragments)
+    store = PartedStore(fragments.apply(table.rows), len(table.features), table.dtype, sparse=False)
+    labels = fragments.apply(partial(_column_of, table.label))
+    ids = None if table.id is None else fragments.apply(partial(_column_of, table.id))
+    verified = None if table.verified is None else fragments.apply(partial(_column_of, table.verified))
+    return PartedInput(store, labels, None, table.features, ids, verified)
 
-        parts = dask_parts.DaskParts(table.sizes, journal)
-        kept = [dask_parts.reading(column) for column in columns]
-    rows, labels, *ids = (Column.kept(parts, results) for results in kept)
-    store = PartedStore(rows, len(table.features), table.dtype, sparse=False)
-    return PartedInput(store, labels, None, table.features, ids[0] if ids else None)
+
+def _column_of(name: str, fragment: Fragment) -> Array:
+    return fragment.column(name)
+
+
+def parts_of(sizes: list[int], journal: Journal | None = None) -> Any:
+    """Parts of so many rows each, which are read by a cluster if there is one, and by this process if not."""
+    if not _has_cluster():
+        return LocalParts(sizes, journal)
+    from robustlda.data.dask_parts import DaskParts, together
+
+    return DaskParts(sizes, journal, together=together(len(sizes)))
 
 
 def _has_cluster() -> bool:
@@ -173,7 +215,9 @@ def _rows_of_type(dtype: Any, part: Any) -> Any:
 
 def _one_column(values: Any) -> Array:
     values = np.asarray(values)
-    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+    if values.ndim == 2 and values.shape[1] > 1:
+        raise ValueError(ONE_ANSWER)
+    return values[:, 0] if values.ndim == 2 else values
 
 
 def _numbers(values: Any) -> Array:

@@ -3,7 +3,7 @@
 W is `components_.T`, here and everywhere: the columns of W in formulas are the rows of `components_` in code.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -122,8 +122,8 @@ class DiscriminantProjection(
         source : callable or iterable
             A function that returns an iterator over pairs of rows and labels, or triples with weights; or a list or
             another object that can be iterated over again and again. Blocks may have any size.
-        verified : dict, default=None
-            Right labels that a person has found, by the number of the row.
+        verified : {mask, dict, array-like}, default=None
+            What a person has checked, as in `fit`, by the number of the row.
 
         Returns
         -------
@@ -164,9 +164,9 @@ class DiscriminantProjection(
         """The same of rows in parts."""
         if not self._reads_parts:
             raise TypeError(validation.needs_memory(self))
-        found = validation.parted_training(self, X, y, sample_weight, self.plan)
+        found = validation.parted_training(self, X, y, sample_weight, verified=verified)
         self.classes_, given = validation.parted_classes(self, found)
-        known = validation.parted_verified(verified, given, self.classes_)
+        known = validation.parted_verified(verified, found, given, self.classes_)
         checks = Checks(given, known)
         lost = np.flatnonzero(class_totals(checks.believed, 1.0 + 0.0 * given, len(self.classes_)) == 0)
         if len(lost):
@@ -369,7 +369,7 @@ class DiscriminantProjection(
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of samples whose predicted class is the given one."""
         if is_parted(X):
-            found = validation.parted_training(self, X, y, sample_weight, self.plan, reset=False)
+            found = validation.parted_training(self, X, y, sample_weight, reset=False)
             classes, rule = self.classes_, self.rule_
             right = self.rule_rows(found.store).lazily(
                 lambda block, y: (classes[rule.scores(block).argmax(axis=1)] == y,), found.labels
@@ -461,8 +461,9 @@ def fit_parts(
 ) -> tuple[FittedDecision, PartedInput, Checks]:
     """Fit the model to rows in parts; what it believes about them is returned, and what it learned from."""
     model._check_parameters()
-    found, trial = parted_input.read(X, y), copy(model)
-    store, checks, weight = trial._check_parts(found, None, None, verified)
+    by_row = verified if isinstance(verified, Mapping) else None
+    found, trial = parted_input.read(X, y, verified=verified if by_row is None else None), copy(model)
+    store, checks, weight = trial._check_parts(found, None, None, by_row)
     decision = trial._learn(store, checks, weight)
     assert decision is not None
     _adopt(model, trial)

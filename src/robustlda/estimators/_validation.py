@@ -19,7 +19,7 @@ from robustlda.data import columns, parted_input
 from robustlda.data.columns import Column
 from robustlda.data.device import DeviceStore, Place, is_foreign, to_numpy, without_derivatives
 from robustlda.data.parted import PartedStore
-from robustlda.data.parted_input import MAX_LABELS, PartedInput
+from robustlda.data.parted_input import MAX_LABELS, ONE_ANSWER, PartedInput
 from robustlda.data.store import Block, Store, as_store, as_stored, is_read_in_blocks, row_slices
 from robustlda.linalg import Array
 from robustlda.plan import Plan
@@ -82,12 +82,12 @@ def _validated(estimator: BaseEstimator, X: Any, *y: Any, **settings: Any) -> An
 
 
 def parted_training(
-    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, plan: Plan, *, reset: bool = True
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, *, verified: Any = None, reset: bool = True
 ) -> PartedInput:
-    """Rows in parts with labels and weights, checked."""
+    """Rows in parts with labels, weights and what is verified of them, checked."""
     if has_answers(y):
-        raise ValueError("Several answers for every row need rows in memory; give one label for each.")
-    found = parted_input.read(X, y, sample_weight)
+        raise ValueError(ONE_ANSWER)
+    found = parted_input.read(X, y, sample_weight, verified=None if isinstance(verified, Mapping) else verified)
     n, d = found.store.shape
     if found.labels is None:
         raise ValueError("y is None; give one label for each row.")
@@ -145,15 +145,21 @@ def one_class(estimator: BaseEstimator, label: Any) -> str:
     return f"{type(estimator).__name__} needs at least 2 classes, but y holds only one class: {label}."
 
 
-def parted_verified(verified: Any, given: Column, classes: Array) -> Column:
-    """Class indices that a person has found, −1 elsewhere."""
+def parted_verified(verified: Any, found: PartedInput, given: Column, classes: Array) -> Column:
+    """Class indices that a person has found, −1 elsewhere: those in parts beside the rows, or those of a dict."""
+    if found.verified is not None:
+        if verified is not None and isinstance(verified, Mapping):
+            raise ValueError("The table names a column with verified labels, and verified is given as well; give one.")
+        return found.verified.apply(partial(_found_there, classes), given).keep()
     if verified is None:
         return given.apply(_nobody_looked)
-    if not isinstance(verified, Mapping):
-        raise TypeError("verified must be a dict from row to right label, where rows are in parts.")
     rows = np.array([_checked_row(row, len(given)) for row in verified], int)
     known = class_indices(np.array([*verified.values(), None], object), classes)[:-1]
     return columns.apply(partial(_known, rows, known), given, columns.positions(given))
+
+
+def _found_there(classes: Array, verified: Any, given: Array) -> Array:
+    return class_indices(verified_labels(verified, classes[given]), classes)
 
 
 def _checked_row(row: Any, n: int) -> int:

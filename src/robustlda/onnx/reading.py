@@ -45,6 +45,11 @@ class GraphModel:
         if not all(isinstance(each, str | int | float) for each in self.classes_.tolist()):
             raise ValueError("classes are no labels")
 
+    @property
+    def columns(self) -> list[str]:
+        """The columns that it looks at."""
+        return list(self._readings)
+
     def predict_proba(self, X: Any) -> Array:
         """Probability of every class, in the order of `classes_`."""
         table = as_arrow(X)
