@@ -64,7 +64,9 @@ def leverage_weights(rows: Rows, labels: Any, weight: Any, n_classes: int) -> An
         # Where nearly all rows coincide, each round would find the others farther away than the one before.
         least = least or _ROUNDS_APART * limit
         limit = max(limit, least)
-        factor = np.maximum((limit / np.maximum(squared, limit)) ** 2, _LEAST)
+        before, factor = factor, np.maximum((limit / np.maximum(squared, limit)) ** 2, _LEAST)
+        if isinstance(factor, np.ndarray) and (factor == before).all():
+            break  # so would be all that follows
     return factor
 
 
