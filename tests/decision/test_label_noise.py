@@ -8,7 +8,7 @@ from scipy.special import softmax
 
 from robustlda.decision import label_noise as noise
 from robustlda.decision import likelihood, pools
-from robustlda.decision.labels import Labels
+from robustlda.decision.labels import Labels, uniform_transition
 from robustlda.decision.likelihood import Scores, Slopes, WithLikelihood, WithOneRate, WithRates
 
 
@@ -38,7 +38,7 @@ def fitted(P, given, **more):
 
 TRANSITIONS = {
     "clean": np.eye(4),
-    "uniform": noise.uniform_transition(0.3, 4),
+    "uniform": uniform_transition(0.3, 4),
     "one way": np.array([[0.6, 0.4, 0, 0], [0, 1, 0, 0], [0, 0, 0.6, 0.4], [0, 0, 0, 1.0]]),
     "several": np.array([[0.7, 0.15, 0.15, 0], [0, 0.8, 0, 0.2], [0, 0.1, 0.9, 0], [0.3, 0, 0, 0.7]]),
 }
@@ -88,7 +88,7 @@ def test_what_goes_both_ways_between_overlapping_classes_is_discounted():
     assert_allclose(noise.discounted(T, overlap), [[1, 0, 0], [0.1, 0.9, 0], [0, 0, 1]])
     assert_allclose(noise.discounted(T, overlap, one_way=True), np.eye(3))
     # Uniform errors go both ways between any two classes, and are kept.
-    uniform = noise.uniform_transition(0.3, 4)
+    uniform = uniform_transition(0.3, 4)
     assert_allclose(noise.discounted(uniform, 1 - np.eye(4)), uniform)
     # Of only two classes nobody can say what is usual, and what the likelihood has found is kept.
     T = np.array([[0.8, 0.2], [0.3, 0.7]])
@@ -129,7 +129,7 @@ def test_confusions_are_errors_that_go_both_ways_between_some_classes():
 def test_errors_everywhere_are_no_confusions_by_chance():
     """Uniform errors, counted in small classes, go more often between some classes than between others."""
     rng = np.random.default_rng(0)
-    T, sizes = noise.uniform_transition(0.4, 5), np.full(5, 60.0)
+    T, sizes = uniform_transition(0.4, 5), np.full(5, 60.0)
     counted = np.array([[rng.multinomial(60, row) / 60 for row in T] for _ in range(50)])
     shares = np.array([noise.confused(each, np.zeros((5, 5)), sizes).max() for each in counted])
     assert np.minimum(counted, counted.transpose(0, 2, 1))[:, 0, 1].max() > 2 * noise.CONFUSED
@@ -246,7 +246,7 @@ def test_copies_count_as_often_as_they_are_given():
 def test_likelihood_never_falls():
     rng = np.random.default_rng(0)
     for seed in range(10):
-        P, given, _ = noisy_problem(noise.uniform_transition(0.4, 3), n=60, seed=seed)
+        P, given, _ = noisy_problem(uniform_transition(0.4, 3), n=60, seed=seed)
         path = fitted(P, given, weight=rng.uniform(0.2, 3, 60)).likelihood
         assert (np.diff(path) >= -1e-9).all()
 

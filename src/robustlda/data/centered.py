@@ -58,6 +58,10 @@ class CenteredBlock:
     def squares(self) -> Array:
         return self._block.squares(self._center)
 
+    def scaled_class_squares(self, labels: Array, centers: Array, scale: Array) -> Array:
+        """‖x_j − centers of the class of j‖² with every feature times a factor."""
+        return self._block.scaled(scale).class_squares(labels, (centers + self._center) * scale)
+
     def column_squares(self, s: Array) -> Array:
         return self._block.column_squares(s, self._center)
 

@@ -67,7 +67,9 @@ def leverage_weights(rows: Rows, labels: Any, weight: Any, n_classes: int) -> An
         counted = counted or float(np.finfo(rows.store.dtype).tiny) ** 0.8 * limit
         limit = max(limit, least)
         far = np.maximum(squared, limit)
-        factor = np.maximum((limit / far) ** 2, np.maximum(np.minimum(counted / far, 1), _LEAST))
+        before, factor = factor, np.maximum((limit / far) ** 2, np.maximum(np.minimum(counted / far, 1), _LEAST))
+        if isinstance(factor, np.ndarray) and (factor == before).all():
+            break  # so would be all that follows
     return factor
 
 

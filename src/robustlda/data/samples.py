@@ -169,22 +169,37 @@ class Samples(BlockReader[CenteredBlock]):
         totals, sums, total = self.reduce(statistic, self.labels, w, s)
         return totals, self.from_rows(sums.T).T, self.gram_from_rows(total)
 
+    def within_lengths(self, W: Array, M: Array) -> Any:
+        """‖Wᵀ(x_j − M_{y_j})‖² for every sample; W may be a diagonal matrix, given by its diagonal."""
+        if W.ndim == 1 and self._frame is None:
+            return self.collect(partial(_scaled_class_squares, scale=W, centers=M), self.labels)[0]
+        W = np.diag(W) if W.ndim == 1 else W
+        return self.collect(partial(_block_within_lengths, V=self.into_rows(W), projected=M @ W), self.labels)[0]
+
     def reweighted_moments(
-        self, W: Array, M: Array, factor: Callable[[Array], tuple[Array, Array]]
+        self, W: Array, M: Array, factor: Callable[[Array], tuple[Array, Array]], known: Any = None
     ) -> tuple[float, Array, Array, Array]:
         """Σ ω_j v_j, and the moments with weights ω_j u_j, in one pass.
 
-        `factor` makes v and u of the squared lengths ‖Wᵀ(x_j − M_{y_j})‖².
+        `factor` makes v and u of the squared lengths ‖Wᵀ(x_j − M_{y_j})‖², which may be `known`.
         """
-        c, V, projected = self.n_classes, self.into_rows(W), M @ W
+        c = self.n_classes
 
-        def statistic(block: CenteredBlock, labels: Array, weight: Array) -> Statistic:
-            known = block.lengths_there(V, labels, projected)
-            v, u = factor(known[0] if known else _within_lengths(block.times(V), labels, projected))
+        def moments(block: CenteredBlock, labels: Array, weight: Array, squared: Array) -> Statistic:
+            v, u = factor(squared)
             w = weight * u
             return float(weight @ v), np.bincount(labels, w, c), block.class_sums(labels, w, c), block.gram(w)
 
-        fit, totals, sums, total = self.reduce(statistic, self.labels, self.weight)
+        if known is None:
+            measure = partial(_block_within_lengths, V=self.into_rows(W), projected=M @ W)
+            found = self.reduce(
+                lambda block, labels, weight: moments(block, labels, weight, *measure(block, labels)),
+                self.labels,
+                self.weight,
+            )
+        else:
+            found = self.reduce(moments, self.labels, self.weight, known)
+        fit, totals, sums, total = found
         return fit, totals, self.from_rows(sums.T).T, self.gram_from_rows(total)
 
     def apply(self, s: Array, V: Array) -> Array:
@@ -405,6 +420,16 @@ def block_lengths(
     within, captured = block.lengths_there(V, labels, projected) or _lengths(block.times(V), labels, projected)
     # The difference loses at most a rounding error of ‖x‖², far below the smoothing of every loss.
     return within, np.maximum(squared_norms - captured, 0)
+
+
+def _block_within_lengths(block: CenteredBlock, labels: Array, *, V: Array, projected: Array) -> tuple[Array]:
+    """The first of them."""
+    known = block.lengths_there(V, labels, projected)
+    return (known[0] if known else _within_lengths(block.times(V), labels, projected),)
+
+
+def _scaled_class_squares(block: CenteredBlock, labels: Array, *, scale: Array, centers: Array) -> tuple[Array]:
+    return (block.scaled_class_squares(labels, centers, scale),)
 
 
 def _lengths(Z: Array, labels: Array, projected: Array) -> tuple[Array, Array]:

@@ -25,7 +25,7 @@ cost a few products. That others' beliefs would change as well is left out; fits
 is (tests). A sample that stands for several, or for a fraction of one, gives back one.
 
 With few samples for many dimensions it can be much: a sample whose label draws its neighbors to its class leaves them
-there. Clouds that say nothing then seem to know the labels. So there, clouds of folds (`by_folds`) have to confirm
+there. Clouds that say nothing then seem to know the labels. So there, clouds of folds (`by_others`) have to confirm
 what is said.
 """
 
@@ -119,6 +119,12 @@ def start_from(Z: Array, labels: Array, weights: Weights, n_classes: int) -> Sta
 
 def fit(start: Start, settings: CloudSettings) -> tuple[Clouds, Array]:
     """Expectation and maximization; and the probabilities of samples without themselves."""
+    found, given = _fit(start, settings)
+    return found, _without_itself(found, start.Z, given, start.weights)
+
+
+def _fit(start: Start, settings: CloudSettings) -> tuple[Clouds, Array]:
+    """Clouds, and the logarithm of the probability of the given label for every class."""
     Z, labels, weights, centers, scatter = start.Z, start.labels, start.weights, start.centers, start.scatter
     weight, unit, floor, n_classes = weights.trusted, start.unit, start.floor, len(centers)
     m, total = Z.shape[1], weight.sum()
@@ -146,19 +152,14 @@ def fit(start: Start, settings: CloudSettings) -> tuple[Clouds, Array]:
     precision = _precision(scatter, settings.shrinkage, max(floor, _ROUNDING * moment))
     # A class without a sample has a center nowhere, and must not be predicted.
     shares = np.where(np.bincount(labels, weight, n_classes) > 0, shares, 0)
-    found = Clouds(centers, precision, shares, unit, settings)
-    return found, _without_itself(found, Z, given, weights)
+    return Clouds(centers, precision, shares, unit, settings), given
 
 
-def by_folds(start: Start, folds: Array, settings: CloudSettings) -> Array:
-    """Probabilities of samples by clouds of the other folds."""
-    Z, n_classes = start.Z * start.unit, len(start.centers)
-    p = np.empty((len(Z), n_classes))
-    for fold in np.unique(folds):
-        out = folds == fold
-        others = start_from(Z[~out], start.labels[~out], start.weights.take(~out), n_classes)
-        p[out] = fit(others, settings)[0].probabilities(Z[out])
-    return p
+def by_others(start: Start, out: Array, settings: CloudSettings) -> Array:
+    """Probabilities of some samples, given by a mask, by clouds of the others."""
+    Z, others = start.Z * start.unit, ~out
+    there = start_from(Z[others], start.labels[others], start.weights.take(others), len(start.centers))
+    return _fit(there, settings)[0].probabilities(Z[out])
 
 
 def _without_itself(clouds: Clouds, Z: Array, given: Array, weights: Weights) -> Array:
@@ -225,9 +226,12 @@ def _log(shares: Array) -> Array:
 def _medians(Z: Array, labels: Array, weight: Array, n_classes: int) -> Array:
     """Weighted median of every coordinate in every class; the mean of all where a class is empty."""
     medians = np.tile(weight @ Z / weight.sum(), (n_classes, 1))
-    for k in np.unique(labels):
-        members = labels == k
-        medians[k] = weighted_medians(Z[members], weight[members])
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(np.bincount(labels, minlength=n_classes))
+    for k, (start, end) in enumerate(zip(np.append(0, ends[:-1]), ends, strict=True)):
+        if start < end:
+            members = order[start:end]
+            medians[k] = weighted_medians(Z[members], weight[members])
     return medians
 
 

@@ -74,6 +74,9 @@ FOLDS = 5
 CONFIRMED = 0.5
 """Share of what held-out labels gain by clouds, in log-likelihood, that clouds of folds must gain as well."""
 
+CLEARLY_CONFIRMED = 0.75
+"""The same share, from which on a single fold is enough; those of one hypothesis differ by .1."""
+
 SKILLED = 2.0
 """Log-likelihood per class that labels must gain by a rule for it to be heard, if it is not the best."""
 
@@ -251,7 +254,7 @@ class _Candidates:
         fitted = [clouds.fit(start, settings) for settings in CLOUDS]
         if self._can_be_dealt(groups) and samples.plan.memorizes_labels(samples, len(groups)):
             folds = groups.dealt(self.targets, FOLDS)
-            fitted = [(cloud, self._confirmed(p, clouds.by_folds(start, folds, cloud.settings))) for cloud, p in fitted]
+            fitted = [(cloud, self._confirmed(p, start, folds, cloud.settings)) for cloud, p in fitted]
         cloud_members, by_clouds = zip(*(self._cloud_member(*each) for each in fitted), strict=True)
         self.clouds = fitted[0][0]
         self.similarities = _similarities(Z, axes, samples, fitted[0][0])
@@ -267,11 +270,25 @@ class _Candidates:
         sizes = np.bincount(self.targets[groups.first], minlength=self.samples.n_classes)
         return bool(sizes.min() >= FOLDS)
 
-    def _confirmed(self, held_out: Array, by_folds: Array) -> Array:
+    def _confirmed(self, held_out: Array, start: clouds.Start, folds: Array, settings: CloudSettings) -> Array:
         """Held-out probabilities if folds agree that they say something about labels, or else those of the folds."""
-        given = self.targets, self.weight, CLOUD_SHARPNESS
-        claimed, confirmed = (self._gain(as_sharp_as_labels_allow(p, *given)[1]) for p in (held_out, by_folds))
+        by_folds = np.empty_like(held_out)
+        for fold in range(FOLDS):
+            out = folds == fold
+            by_folds[out] = clouds.by_others(start, out, settings)
+            if fold == 0:  # one says enough where it leaves no doubt
+                claimed, confirmed = self._gain_by_clouds(held_out, out), self._gain_by_clouds(by_folds, out)
+                if claimed > SKILLED * self.samples.n_classes and confirmed >= CLEARLY_CONFIRMED * claimed:
+                    return held_out
+        every = np.ones(len(folds), bool)
+        claimed, confirmed = self._gain_by_clouds(held_out, every), self._gain_by_clouds(by_folds, every)
         return held_out if confirmed >= CONFIRMED * claimed else by_folds
+
+    def _gain_by_clouds(self, p: Array, some: Array) -> float:
+        """What labels of some samples gain by clouds, as sharp as these labels allow."""
+        return self._gain(
+            as_sharp_as_labels_allow(p[some], self.targets[some], self.weight[some], CLOUD_SHARPNESS)[1], some
+        )
 
     def _cloud_member(self, cloud: Clouds, held_out: Array) -> tuple[CloudMember, Array]:
         """Clouds with the sharpness that suits the given labels, and their held-out probabilities with it."""
@@ -318,11 +335,12 @@ class _Candidates:
         gains = np.array([self._gain(p) for p in P])
         return np.asarray((gains > SKILLED * self.labels.n_classes) | (gains == gains.max()))
 
-    def _gain(self, p: Array) -> float:
+    def _gain(self, p: Array, some: Any = slice(None)) -> float:
         """What the log-likelihood of labels gains by held-out probabilities, some labels being wrong."""
-        own = p[np.arange(len(p)), self.targets][None]
-        likelihood = best_likelihoods(own, self.weight, p.shape[1])[0]
-        return float(likelihood - self.labels.likelihood_without_features)
+        weight = self.weight[some]
+        own = p[np.arange(len(p)), self.targets[some]][None]
+        likelihood = best_likelihoods(own, weight, p.shape[1])[0]
+        return float(likelihood - weight @ self.labels.logs_without_features[some])
 
 
 def _label_weight(samples: Samples) -> Array:

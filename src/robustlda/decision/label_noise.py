@@ -39,7 +39,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import expit, logit
 
-from robustlda.decision.labels import Labels, normalized, possible_rate, uniform_transition
+from robustlda.decision.labels import Labels, normalized, possible_rate
 from robustlda.decision.likelihood import Pool, Scores, WithOneRate, WithRates, centered_logs, floored, unequal
 from robustlda.decision.pools import fit_pools, refit_pool
 from robustlda.linalg import Array
@@ -73,9 +73,12 @@ EITHER_WAY = (0.4, 0.5)
 """Undecided share from which on nobody can say which of two classes loses labels to the other: in doubt, and at all."""
 
 _STEPS = 10
+_SAME_COUNTS = 1e-13  # change of counts, relative to the number of samples, after which nothing changes
+_TOGETHER = 1 << 17  # numbers that are worked on at a time
 _PRIOR_ROW = 1.0  # samples that the prior on a row of T is worth; a sixth of them wrong
 _TRACE = 0.01  # of what rules say that is left where they say nothing
 _HALVINGS = 60  # of the logarithm of a probability above 1e-300
+_POSSIBLE = (0.1, 0.3)  # probability from which on a sample may be of a class: hardly, and surely
 _SURE = 3e-3  # probability beyond which checks do not ask how sure it was
 _PRIOR_LINE = (1.0, 0.25, 0.5)  # standard deviations of what checks may do to log-odds
 
@@ -141,7 +144,7 @@ def fit_label_noise(P: Array, labels: Labels) -> tuple[LabelNoise, LabelNoise]:
     labels are trusted as T says. The second is the most likely one, for what is said about labels.
     """
     scores = Scores(centered_logs(P), labels)
-    simple, flexible = (_explained(scores, uniform=uniform) for uniform in (True, False))
+    simple, flexible = _both_explained(scores)
     gain = flexible.likelihood - simple.likelihood
     safe, likely = (flexible if gain > enough else simple for enough in (EVIDENCE, _little(labels)))
     found = _judged(likely, scores)
@@ -187,7 +190,7 @@ def gain_beyond_calibration(P: Array, labels: Labels) -> float:
     everywhere = 1 - np.eye(labels.n_classes)
     pool = refit_pool(scores, labels.likelihood(simple.transition), simple.pool, everywhere)
     calibrated = Scores(centered_logs(floored(scores.under(pool)))[None], labels)
-    simple, flexible = (_explained(calibrated, uniform=uniform) for uniform in (True, False))
+    simple, flexible = _both_explained(calibrated)
     return flexible.likelihood - simple.likelihood
 
 
@@ -205,24 +208,34 @@ class _Explanation:
     The factors are as `Scores` have them.
     """
 
-    pool: Pool
+    point: WithOneRate | WithRates
     path: Array
     transition: Array
     without_itself: Array
     likelihood: float
     uniform: bool
 
+    @property
+    def pool(self) -> Pool:
+        return self.point.pool
 
-def _explained(scores: Scores, *, uniform: bool) -> _Explanation:
+
+def _both_explained(scores: Scores) -> tuple[_Explanation, _Explanation]:
+    """With one rate for all, and with errors that depend on the class."""
+    simple = _explained(scores, uniform=True)
+    return simple, _explained(scores, uniform=False, near=simple.point)
+
+
+def _explained(scores: Scores, *, uniform: bool, near: WithOneRate | WithRates | None = None) -> _Explanation:
     """Of several maxima the one with the largest evidence: how likely held-out labels are there, and how wide it is.
 
     Where a very sharp pool and a blunt one explain labels about as well, the sharp one does so by a few samples only,
     and most parameters near it would not (Laplace's approximation of the integral over them).
     """
     found = []
-    for each in fit_pools(scores, uniform=uniform):
+    for each in fit_pools(scores, uniform=uniform, near=near):
         likelihood, T, without_itself = _smoothed(each.point)
-        explanation = _Explanation(each.point.pool, each.path, T, without_itself, likelihood, uniform)
+        explanation = _Explanation(each.point, each.path, T, without_itself, likelihood, uniform)
         found.append((likelihood + each.log_width, explanation))
     return max(found, key=lambda each: each[0])[1]
 
@@ -324,30 +337,53 @@ def _smoothed(point: WithOneRate | WithRates) -> tuple[float, Array, Array]:
 
     Before them, the logarithm of the likelihood that held-out labels have.
     """
-    return max((_with_strength(point, strength) for strength in STRENGTHS), key=lambda found: found[0])
+    together = max(1, _TOGETHER // point.by_features.size)
+    some = (STRENGTHS[k : k + together] for k in range(0, len(STRENGTHS), together))
+    likelihood, T, left_out = max((_with_strengths(point, each) for each in some), key=lambda found: found[0])
+    return likelihood, T, left_out / T[:, point.scores.given]
 
 
-def _with_strength(point: WithOneRate | WithRates, strength: float) -> tuple[float, Array, Array]:
-    """Held-out log-likelihood, transition and factors (classes × samples, as scores have them) for one κ."""
-    scores, p, R = point.scores, point.by_features, point.beliefs
-    one, given, c = scores.one, scores.given, scores.c
-    left_out = np.empty_like(p)
+def _with_strengths(point: WithOneRate | WithRates, strengths: Array) -> tuple[float, Array, Array]:
+    """Held-out log-likelihood for the best of some κ, the transition, and that of each sample without itself."""
+    scores, p = point.scores, point.by_features
+    R = np.repeat(point.beliefs[None], len(strengths), axis=0)
+    left_out, q = np.empty_like(R), np.empty((len(R), scores.n))
+    N, before = scores.by_label(R), None
     for _ in range(_STEPS):
-        N = scores.by_label(R)
-        uniform = uniform_transition(possible_rate(1 - np.trace(N) / N.sum(), c), c)
-        towards, sums = N + strength * uniform, N.sum(axis=1) + strength
-        itself = one * R
-        np.subtract(towards[:, given], itself, out=left_out)
-        left_out /= np.subtract(sums[:, None], itself, out=itself)
-        R, q = scores.posterior(p, left_out)
-    T = towards / sums[:, None]
-    return float(scores.weight @ np.log(q)), T, left_out / T[:, given]
+        if before is not None and np.abs(N - before).max() <= _SAME_COUNTS * scores.n:
+            break
+        towards, sums = _drawn_to_one_rate(N, strengths)
+        before, N = N, np.zeros_like(N)
+        for part in scores.parts:
+            r = R[..., part.samples]
+            itself = scores.one[part.samples] * r
+            likelihood = np.subtract(towards[..., scores.given[part.samples]], itself, out=left_out[..., part.samples])
+            likelihood /= np.subtract(sums[..., None], itself, out=itself)
+            r[...], q[:, part.samples] = scores.posterior(p[:, part.samples], likelihood, part.samples)
+            scores.add_by_label(N, r * scores.weight[part.samples], part)
+    found = np.log(q) @ scores.weight
+    best = int(found.argmax())
+    return float(found[best]), towards[best] / sums[best, :, None], left_out[best]
+
+
+def _drawn_to_one_rate(N: Array, strengths: Array) -> tuple[Array, Array]:
+    """Counts with κ more samples of every class that have one rate for all, and their sums over labels."""
+    c = N.shape[-1]
+    found = 1 - np.trace(N, axis1=-2, axis2=-1) / N.sum(axis=(-2, -1))
+    rates = np.array([possible_rate(rate, c) for rate in found])[:, None, None]
+    uniform = rates / (c - 1) + (1 - rates - rates / (c - 1)) * np.eye(c)
+    return N + strengths[:, None, None] * uniform, N.sum(axis=-1) + strengths[:, None]
 
 
 def _undecided(p: Array, weight: Array) -> Array:
     """Share of the samples of two classes that may be either, for all pairs."""
-    c, sizes = p.shape[1], weight @ p
-    undecided = np.array([weight @ _between(np.minimum(p[:, [k]], p), 0.1, 0.3) for k in range(c)])
+    c, sizes, undecided = p.shape[1], weight @ p, np.zeros((p.shape[1],) * 2)
+    possible = p > _POSSIBLE[0]
+    rows = np.flatnonzero(possible.sum(axis=1) > 1)  # others are not undecided, and classes that are possible are few
+    classes = np.flatnonzero(possible[rows].any(axis=0))
+    q, weight = p[np.ix_(rows, classes)], weight[rows]
+    for k, probability in zip(classes, q.T, strict=True):
+        undecided[k, classes] = weight @ _between(np.minimum(probability[:, None], q), *_POSSIBLE)
     return undecided / (sizes[:, None] + sizes + 1) * ~np.eye(c, dtype=bool)
 
 

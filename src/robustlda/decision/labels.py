@@ -75,11 +75,16 @@ class Labels:
         """What labels of each class count together."""
         return np.bincount(self.given, self.weight, self.n_classes)
 
+    @cached_property
+    def logs_without_features(self) -> Array:
+        """Logarithm of the probability of every given label if it were drawn from all others."""
+        others = np.maximum(self.sizes[self.given] - self.one, 0.5 * self.one)
+        return np.asarray(np.log(others / np.maximum(self.weight.sum() - self.one, 1e-300)))
+
     @property
     def likelihood_without_features(self) -> float:
         """Log-likelihood of the given labels if each were drawn from all others."""
-        others = np.maximum(self.sizes[self.given] - self.one, 0.5 * self.one)
-        return float(self.weight @ np.log(others / np.maximum(self.weight.sum() - self.one, 1e-300)))
+        return float(self.weight @ self.logs_without_features)
 
     def share(self, values: Array) -> float:
         """Weighted mean over samples."""

@@ -13,12 +13,14 @@ about ten of them (`newton`). Only where there are very many parameters does a q
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import softmax
 
 from robustlda.decision.labels import MAX_RATE, Labels, uniform_transition
-from robustlda.linalg import Array
+from robustlda.linalg import Array, class_indicator
 
 PROB_FLOOR = 1e-4
 """Share of every probability that is spread over all classes: no rule is ever certain."""
@@ -32,6 +34,9 @@ It would take the same share of the large class to swamp the small one.
 MANY = 12
 """Classes from which on a Hessian of all transitions between them is too large."""
 
+_IN_CACHE = 1 << 17  # numbers that are worked on at a time
+_ALL = slice(None)
+_FEWEST = 64  # samples of which that is so, so that they are read in runs of memory
 _PRIOR_ROW = 1.0  # samples that the prior on a row of T is worth; a sixth of them wrong
 _PRIOR_OWN_ROW = 20.0  # the same, where classes have rates of their own: a small one could lose half of its labels
 _PRIOR_WRONG = 0.2  # wrong labels in it, for one that is right
@@ -77,24 +82,37 @@ def centered_logs(P: Array) -> Array:
     return logs - logs.mean(axis=-1, keepdims=True)
 
 
+class Part(NamedTuple):
+    """Some samples of `Scores`: which ones, what rules say about them, and where those of another label begin."""
+
+    samples: slice
+    logs: Array
+    labels: Array
+    starts: Array
+
+
 class Scores:
     """Log-probabilities of the rules about samples with labels: what depends on no parameter.
 
     Here and in the points below arrays are classes × samples, and samples with the same label stand together: sums over
-    classes and over labels then run along memory.
+    classes and over labels then run along memory. They are worked through in parts that stay in the cache.
     """
 
     def __init__(self, logs: Array, labels: Labels) -> None:
         self.e, self.n, self.c = logs.shape
         self.labels, self._order = labels, np.argsort(labels.given, kind="stable")
-        self.logs = np.ascontiguousarray(logs.transpose(0, 2, 1)[:, :, self._order])
-        self._flat = self.logs.reshape(self.e, -1)
         self.given, self.known = labels.given[self._order], labels.known[self._order]
         self.weight, self.one = labels.weight[self._order], labels.one[self._order]
         self.checked = np.flatnonzero(self.known >= 0)
-        # Where the class of the label is, or the one that a person has found, in raveled arrays.
-        self.targets = np.where(self.known >= 0, self.known, self.given) * self.n + np.arange(self.n)
-        self._present, self._starts = np.unique(self.given, return_index=True)
+        # The class of the label, or the one that a person has found, and where it is in raveled arrays.
+        self.target = np.where(self.known >= 0, self.known, self.given)
+        self.targets = self.target * self.n + np.arange(self.n)
+        step = max(_FEWEST, _IN_CACHE // (self.e * self.c))
+        self.parts = [self._part(logs, slice(k, min(k + step, self.n))) for k in range(0, self.n, step)]
+
+    def _part(self, logs: Array, some: slice) -> Part:
+        labels, starts = np.unique(self.given[some], return_index=True)
+        return Part(some, np.ascontiguousarray(logs[:, self._order[some]].transpose(0, 2, 1)), labels, starts)
 
     def restored(self, R: Array) -> Array:
         """Samples × classes, in the order in which samples were given."""
@@ -106,74 +124,151 @@ class Scores:
         """The opposite."""
         return np.ascontiguousarray(L[self._order].T)
 
-    def probabilities(self, beta: Array, b: Array, more: Array | None = None) -> Array:
-        """softmax of Σ_e β_e ℓ_ejk + b_k, and of what else there is."""
-        s = (beta @ self._flat).reshape(self.c, self.n)
-        s += b[:, None]
-        if more is not None:
-            s += more
-        s -= s.max(axis=0)
-        np.exp(s, out=s)
-        s /= s.sum(axis=0)
-        return s
+    def probabilities(self, beta: Array, b: Array, mixing: Array | None = None) -> Array:
+        """softmax of Σ_e β_e ℓ_ejk + b_k, and of what classes with slopes of their own add."""
+        p, b = np.empty((self.c, self.n)), b[:, None]
+        for part in self.parts:
+            s = (beta @ part.logs.reshape(self.e, -1)).reshape(self.c, -1)
+            s += b
+            if mixing is not None:
+                s += mixing.T @ part.logs.mean(axis=0)
+            s -= s.max(axis=0)
+            np.exp(s, out=s)
+            np.divide(s, s.sum(axis=0), out=p[:, part.samples])
+        return p
 
     def under(self, pool: Pool) -> Array:
         """Probabilities of the classes by a pool (samples × classes)."""
-        more = pool.mixing.T @ self.mean if pool.mixing.any() else None
-        return self.restored(self.probabilities(pool.weights, pool.offset, more))
+        mixing = pool.mixing if pool.mixing.any() else None
+        return self.restored(self.probabilities(pool.weights, pool.offset, mixing))
 
     @cached_property
-    def mean(self) -> Array:
-        """Of all rules."""
-        return self.logs.mean(axis=0)
+    def typical(self) -> float:
+        """The size of what rules say, in the mean of all rules."""
+        total = sum(float((part.logs.mean(axis=0) ** 2).sum()) for part in self.parts)
+        return float(np.sqrt(total / (self.c * self.n))) or 1.0
+
+    def products_with_mean(self, d: Array) -> Array:
+        """Σ_j ℓ_jk d_jl for all k and l, with the mean ℓ of all rules."""
+        return np.asarray(sum(part.logs.mean(axis=0) @ d[:, part.samples].T for part in self.parts))
 
     def slope(self, d: Array) -> Array:
         """Σ_jk d_jk φ_jk for derivatives d by the scores, by β and b."""
-        return np.concatenate([self._flat @ d.ravel(), d.sum(axis=1)])
+        by_rule = sum(part.logs.reshape(self.e, -1) @ d[:, part.samples].ravel() for part in self.parts)
+        return np.concatenate([by_rule, d.sum(axis=1)])
+
+    @cached_property
+    def _of_targets(self) -> Array:
+        """What rules say of the target class (rules × samples)."""
+        return np.concatenate(
+            [part.logs[:, self.target[part.samples], np.arange(part.logs.shape[2])] for part in self.parts], axis=1
+        )
 
     def curvature(self, r: Array, weight: Array) -> Array:
         """Σ_j weight_j C_j(r), by β and b."""
         e = self.e
-        C = np.empty((e + self.c, e + self.c))
-        mean, part = np.empty((e, self.n)), np.empty_like(r)
-        for a, logs in enumerate(self.logs):
-            np.multiply(logs, r, out=part)
-            mean[a] = part.sum(axis=0)
-            C[a, e:] = part @ weight
-            part *= weight
-            C[a, :e] = self._flat @ part.ravel()
-        C[:e, :e] -= (mean * weight) @ mean.T
-        C[:e, e:] -= (mean * weight) @ r.T
+        C = np.zeros((e + self.c, e + self.c))
+        for part in self.parts:
+            some, w = part.samples, weight[part.samples]
+            C[:e, :e] += self._rule_curvature(part, r[:, some], w, C[:e, e:])[0]
+        weighted = r * weight
+        C[e:, e:] = -weighted @ r.T
+        return self._completed(C, weighted.sum(axis=1))
+
+    def _rule_curvature(self, part: Part, r: Array, weight: Array, by_class: Array) -> tuple[Array, Array]:
+        """Σ_j weight_j C_j(r) of a part by β, and Σ_k r_k ℓ_k of every rule; the part by β and b is added."""
+        weighted = part.logs * r
+        mean = weighted.sum(axis=1)
+        by_class += weighted @ weight
+        by_class -= (mean * weight) @ r.T
+        weighted *= weight
+        by_rule = weighted.reshape(self.e, -1) @ part.logs.reshape(self.e, -1).T
+        return by_rule - (mean * weight) @ mean.T, mean
+
+    def _completed(self, C: Array, diagonal: Array) -> Array:
+        e = self.e
         C[e:, :e] = C[:e, e:].T
-        C[e:, e:] = np.diag(r @ weight) - (r * weight) @ r.T
+        C[e:, e:].flat[:: self.c + 1] += diagonal
         return C
 
-    def posterior(self, p: Array, likelihood: Array) -> tuple[Array, Array]:
-        """Beliefs R, which are certain where a person has looked, and q."""
-        R = p * likelihood
-        q = R.sum(axis=0)
+    def curvature_towards(self, p: Array, g: Array) -> tuple[Array, Array]:
+        """Σ_j ω_j (g (1 − g) aaᵀ − g C_j(p)) by β and b, with a = Σ_k (e_t − p)_k φ_k and the target t; and all a by β.
+
+        The products of p with itself in both parts are taken together.
+        """
+        e, c, weight = self.e, self.c, self.weight
+        u, v = weight * g * (1 - g), weight * g
+        H, away = np.zeros((e + c, e + c)), np.empty((e, self.n))
+        for part in self.parts:
+            some, by_class = part.samples, np.zeros((e, c))
+            q = p[:, some]
+            by_rule, mean = self._rule_curvature(part, q, v[some], by_class)
+            away[:, some] = a = self._of_targets[:, some] - mean
+            pulled = a * u[some]
+            H[:e, :e] += pulled @ a.T - by_rule
+            H[:e, e:] -= pulled @ q.T + by_class
+        for k in range(e):
+            H[k, e:] += np.bincount(self.target, u * away[k], c)
+        scaled = p * np.sqrt(u + v)
+        H[e:, e:] = scaled @ scaled.T
+        towards = self.by_target(p * u)
+        H[e:, e:] -= towards
+        H[e:, e:] -= towards.T
+        return self._completed(H, np.bincount(self.target, u, c) - p @ v), away
+
+    def by_target(self, values: Array) -> Array:
+        """Sums over the samples of every target (classes × targets)."""
         if len(self.checked):
-            known = self.known[self.checked]
-            q[self.checked] = R[known, self.checked]
-            R[:, self.checked] = np.arange(self.c)[:, None] == known
-        q = np.maximum(q, 1e-300)
-        unchecked = q if not len(self.checked) else np.where(self.known >= 0, 1.0, q)
-        R /= unchecked
+            return np.asarray((class_indicator(self.target, np.ones(self.n), self.c) @ values.T).T)
+        return self._by_label(values)
+
+    def posterior(self, p: Array, likelihood: Array, some: slice = _ALL) -> tuple[Array, Array]:
+        """Beliefs R about some samples, which are certain where a person has looked, and q."""
+        R = p * likelihood
+        q = R.sum(axis=-2)
+        if not len(self.checked):
+            R /= np.maximum(q, 1e-300, out=q)[..., None, :]
+            return R, q
+        checked = np.flatnonzero(self.known[some] >= 0)
+        known = self.known[some][checked]
+        q[..., checked] = R[..., known, checked]
+        np.maximum(q, 1e-300, out=q)
+        R[..., checked] = np.arange(self.c)[:, None] == known
+        R /= np.where(self.known[some] >= 0, 1.0, q)[..., None, :]
         return R, q
 
     def by_label(self, R: Array) -> Array:
         """Σ_j ω_j R_jk over the samples of every label (classes × labels)."""
-        N = np.zeros((self.c, self.c))
-        N[:, self._present] = np.add.reduceat(R * self.weight, self._starts, axis=1)
+        return self._by_label(R * self.weight)
+
+    def _by_label(self, values: Array) -> Array:
+        N = np.zeros((*values.shape[:-1], self.c))
+        for part in self.parts:
+            self.add_by_label(N, values[..., part.samples], part)
         return N
+
+    def add_by_label(self, N: Array, values: Array, part: Part) -> None:
+        """Add values of the samples of a part to the sums for every label."""
+        N[..., part.labels] += np.add.reduceat(values, part.starts, axis=-1)
 
     def covariances(self, R: Array) -> Array:
         """Σ_j ω_j (diag R_j − R_j R_jᵀ) over the samples of every label (labels × classes × classes)."""
         M, weighted = np.zeros((self.c, self.c, self.c)), R * self.weight
-        for k, start, end in zip(self._present, self._starts, [*self._starts[1:], self.n], strict=True):
+        bounds = np.searchsorted(self.given, np.arange(self.c + 1))
+        for k, (start, end) in enumerate(pairwise(bounds)):
             some = slice(start, end)
             M[k] = np.diag(weighted[:, some].sum(axis=1)) - R[:, some] @ weighted[:, some].T
         return M
+
+    def covariances_with_rules(self, R: Array) -> Array:
+        """Σ_j ω_j R_jk (ℓ_k − Σ_k' R_jk' ℓ_k') over the samples of every label (rules × classes × labels)."""
+        found = np.zeros((self.e, self.c, self.c))
+        for part in self.parts:
+            r, weight = R[:, part.samples], self.weight[part.samples]
+            about = part.logs - (part.logs * r).sum(axis=1, keepdims=True)
+            about *= r * weight
+            found[:, :, part.labels] += np.add.reduceat(about, part.starts, axis=2)
+        return found
 
 
 class Point:
@@ -185,8 +280,13 @@ class Point:
 
     def __init__(self, scores: Scores, v: Array) -> None:
         self.scores, self._v = scores, v
-        by_rule, self._b, self._rest = np.split(v, [scores.e, scores.e + scores.c])
-        self._beta = np.exp(by_rule)
+        own = scores.e + scores.c
+        self._beta, self._b, self._rest = np.exp(v[: scores.e]), v[scores.e : own], v[own:]
+
+    @property
+    def at(self) -> Array:
+        """Where it is."""
+        return self._v
 
     @property
     def pool(self) -> Pool:
@@ -195,9 +295,9 @@ class Point:
     @cached_property
     def by_features(self) -> Array:
         """p, probabilities of the classes by the features."""
-        return self.scores.probabilities(self._beta, self._b, self._more_scores())
+        return self.scores.probabilities(self._beta, self._b, self._mixing())
 
-    def _more_scores(self) -> Array | None:
+    def _mixing(self) -> Array | None:
         return None
 
     @cached_property
@@ -316,19 +416,17 @@ class WithOneRate(Point):
         return np.append(self._pool_gradient(), by_rate)
 
     def hessian(self) -> Array:
-        scores, weight, g, kept = self.scores, self.scores.weight, self._g, self._kept
-        Z = np.empty((scores.e + scores.c, scores.n))
-        for a, logs in enumerate(scores.logs):
-            Z[a] = np.einsum("ij,ij->j", logs, self._away)
-        Z[scores.e :] = self._away
-        H = np.empty((len(Z) + 1,) * 2)
-        one_by_one = (Z * (weight * g * (1 - g))) @ Z.T
-        H[:-1, :-1] = self._pool_hessian(one_by_one - scores.curvature(self.by_features, weight * g))
-        mixed = Z @ (-weight * (1 - g) * kept)
-        mixed[: scores.e] *= self._beta
-        H[-1, :-1] = H[:-1, -1] = mixed
+        scores, g, kept = self.scores, self._g, self._kept
+        by_scores, away = scores.curvature_towards(self.by_features, g)
+        own = len(by_scores)
+        H = np.empty((own + 1, own + 1))
+        H[:own, :own] = self._pool_hessian(by_scores)
+        falls = scores.weight * (1 - g) * kept
+        H[own, : scores.e] = -self._beta * (away @ falls)
+        H[own, scores.e : own] = self.by_features @ falls - np.bincount(scores.target, falls, scores.c)
+        H[:own, own] = H[own, :own]
         varies = self._rate * self._right
-        H[-1, -1] = weight @ (kept * (1 - kept) - varies) - self._prior * (1 + _PRIOR_WRONG) * varies
+        H[own, own] = scores.weight @ (kept * (1 - kept) - varies) - self._prior * (1 + _PRIOR_WRONG) * varies
         return H
 
 
@@ -348,6 +446,10 @@ class WithRates(Point):
         row = _PRIOR_ROW if c == 2 and not unequal(scores.labels) else _PRIOR_OWN_ROW
         self._prior = np.where(self._off, row * _PRIOR_WRONG / (c - 1), row)
 
+    def counted(self) -> Array:
+        """The transition that is most probable for the beliefs of this point."""
+        return np.asarray(self._counts / self._counts.sum(axis=1, keepdims=True))
+
     def _of_priors(self) -> float:
         return float(np.vdot(self._prior, np.log(self.transition)))
 
@@ -366,8 +468,8 @@ class WithRates(Point):
         """
         scores, T, R, c = self.scores, self.transition, self.beliefs, self.scores.c
         M = scores.covariances(R)  # label × class × class
-        by_rule = [scores.by_label(R * (logs - np.einsum("ij,ij->j", R, logs))) for logs in scores.logs]
-        mixed = np.concatenate([self._beta[:, None, None] * by_rule, M.transpose(2, 1, 0)])  # … × class × label
+        by_rule = self._beta[:, None, None] * scores.covariances_with_rules(R)
+        mixed = np.concatenate([by_rule, M.transpose(2, 1, 0)])  # … × class × label
         mixed = mixed - T * mixed.sum(axis=2, keepdims=True)
         H = T[:, :, None, None] * T * M.sum(axis=0)[:, None, :, None]
         H -= T[:, :, None, None] * M.transpose(1, 2, 0)[:, None]
@@ -383,24 +485,22 @@ class Slopes:
     """Entries of a classes × classes matrix, by which classes that overlap have slopes of their own."""
 
     def __init__(self, scores: Scores, freedom: Array) -> None:
-        self._mean = scores.mean
-        self.unit = float(np.sqrt((self._mean**2).mean())) or 1.0
-        self._free = np.nonzero(freedom)
+        self._scores, self._free = scores, np.nonzero(freedom)
         self.precision = 1 / freedom[self._free]
 
     def __len__(self) -> int:
         return len(self.precision)
 
     def mixing(self, values: Array) -> Array:
-        M = np.zeros((len(self._mean),) * 2)
-        M[self._free] = values / self.unit
+        M = np.zeros((self._scores.c,) * 2)
+        if len(self):
+            M[self._free] = values / self._scores.typical
         return M
 
-    def scores(self, values: Array) -> Array:
-        return np.asarray(self.mixing(values).T @ self._mean)
-
     def slope(self, d: Array) -> Array:
-        return np.asarray((self._mean @ d.T)[self._free] / self.unit)
+        if not len(self):
+            return np.zeros(0)
+        return np.asarray(self._scores.products_with_mean(d)[self._free] / self._scores.typical)
 
 
 class WithLikelihood(Point):
@@ -415,8 +515,8 @@ class WithLikelihood(Point):
     def pool(self) -> Pool:
         return Pool(self._beta, self._b, self._slopes.mixing(self._rest))
 
-    def _more_scores(self) -> Array | None:
-        return self._slopes.scores(self._rest) if len(self._slopes) else None
+    def _mixing(self) -> Array | None:
+        return self._slopes.mixing(self._rest) if len(self._slopes) else None
 
     def _of_priors(self) -> float:
         return -float(self._slopes.precision @ self._rest**2) / 2
@@ -438,18 +538,27 @@ def unequal(labels: Labels) -> bool:
 def best_likelihoods(p: Array, weight: Array, c: int) -> Array:
     """Log-likelihoods of given labels of probability p (rules × samples), each under the flip rate that suits best."""
     p = (1 - PROB_FLOOR) * p + PROB_FLOOR / c
-    # p + rate·slope is linear in the rate and its logarithm concave, so Newton's method needs bounds but no more.
     slope = (1 - p) / (c - 1) - p
-    low, high, rate = np.zeros(len(p)), np.full(len(p), MAX_RATE * (c - 1) / c), np.full(len(p), 0.2)
-    moving = np.ones(len(p), dtype=bool)
-    for _ in range(40):
+    # p + rate·slope is linear in the rate and its logarithm concave: the best rate is at an end, or Newton finds it.
+    most = MAX_RATE * (c - 1) / c
+    rises, falls = (slope / p) @ weight > 0, (slope / (p + most * slope)) @ weight < 0
+    rate = np.where(rises, most, 0.0)
+    inside = np.flatnonzero(rises & falls)
+    if len(inside):
+        rate[inside] = _best_rates(p[inside], slope[inside], weight, most)
+    return np.asarray(np.log(p + rate[:, None] * slope) @ weight)
+
+
+def _best_rates(p: Array, slope: Array, weight: Array, most: float) -> Array:
+    """Where Σ_j ω_j log(p + rate·slope) is largest, by Newton's method within bounds that close in."""
+    low, high, rate = np.zeros(len(p)), np.full(len(p), most), np.full(len(p), min(0.2, most / 2))
+    for _ in range(60):
         relative = slope / (p + rate[:, None] * slope)
         gradient, curvature = relative @ weight, (relative * relative) @ weight
         low, high = np.where(gradient > 0, rate, low), np.where(gradient > 0, high, rate)
-        step = rate + gradient / np.where(curvature > 0, curvature, 1)
-        # A step of no length is the end; halving the interval instead would lead away from it.
-        moving &= (np.abs(step - rate) > 1e-12) & (high - low > 1e-12)
-        if not moving.any():
+        step = rate + gradient / curvature
+        settled = (np.abs(step - rate) <= 1e-12) | (high - low <= 1e-12)
+        rate = np.where(settled | (low < step) & (step < high), step, (low + high) / 2)
+        if settled.all():
             break
-        rate = np.where(moving, np.where((low < step) & (step < high), step, (low + high) / 2), rate)
-    return np.asarray(np.log(p + rate[:, None] * slope) @ weight)
+    return np.clip(rate, 0, most)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dposv
 
 from robustlda.linalg import Array
 
@@ -19,9 +19,8 @@ _STEPS = 100
 _HALVINGS = 30
 _LONGEST = 0.5  # that a variable may change in a step
 _FLAT = 1e-10  # of the largest curvature, below which there is none
-_SETTLED = 1e-13  # gain of a step, relative to the value, after which another would gain nothing
 _NEAR = 1e-2  # gain of a step, from which on it is clear which maximum is ahead
-_ROUNDING = 1e-13  # of a value, that it may seem to fall by
+_ROUNDING = 1e-13  # of a value, that it may seem to fall by; a step that gains no more is the last
 
 
 class Point(Protocol):
@@ -46,8 +45,12 @@ def maximum(
     start: Array,
     bounds: tuple[Array, Array],
     known: Callable[[float], bool] = lambda value: False,
+    rounding: float = 0.0,
 ) -> Maximum | None:
-    """The maximum that a start leads to; None if it is about to reach a value that is `known`."""
+    """The maximum that a start leads to; None if it is about to reach a value that is `known`.
+
+    A value may be wrong by `rounding`, beside what is relative to its size.
+    """
     low, high = bounds
     v = np.clip(start, low, high)
     point: Point | None = function(v)
@@ -58,13 +61,17 @@ def maximum(
             break
         gradient = point.gradient()
         free = ~(((v <= low) & (gradient <= 0)) | ((v >= high) & (gradient >= 0)))
-        step = np.zeros(len(v))
-        step[free] = _uphill(gradient[free], point.hessian()[np.ix_(free, free)])
+        if free.all():
+            step = _uphill(gradient, point.hessian())
+        else:
+            step = np.zeros(len(v))
+            step[free] = _uphill(gradient[free], point.hessian()[free][:, free])
         gain = float(gradient @ step) / 2
         if gain <= _NEAR and known(point.value + gain):
             return None
-        settled = gain <= _SETTLED * (1 + abs(point.value))
-        v, point = _reached(function, point.value, v, step, bounds)
+        error = _ROUNDING * (1 + abs(point.value)) + rounding
+        settled = gain <= error
+        v, point = _reached(function, point.value - error, v, step, bounds)
         path.append(path[-1] if point is None else max(point.value, path[-1]))
         if settled:
             break
@@ -75,9 +82,9 @@ def _uphill(gradient: Array, hessian: Array) -> Array:
     """The step that Newton's method takes where the function curves downwards."""
     if not len(gradient):
         return gradient
-    try:
-        step = cho_solve(cho_factor(-hessian, check_finite=False), gradient, check_finite=False)
-    except np.linalg.LinAlgError:
+    # LAPACK without its wrappers: they would take longer than the few equations.
+    _, step, failed = dposv(-hessian, gradient)
+    if failed:  # it does not curve downwards
         curvature, U = np.linalg.eigh(hessian)
         size = np.abs(curvature)
         step = U @ ((U.T @ gradient) / np.maximum(size, max(_FLAT * size.max(), 1e-300)))
@@ -85,13 +92,13 @@ def _uphill(gradient: Array, hessian: Array) -> Array:
 
 
 def _reached(
-    function: Callable[[Array], Point], now: float, v: Array, step: Array, bounds: tuple[Array, Array]
+    function: Callable[[Array], Point], least: float, v: Array, step: Array, bounds: tuple[Array, Array]
 ) -> tuple[Array, Point | None]:
-    """Where a step leads that the function does not fall by; None and where it was if there is no such step."""
+    """Where a step leads that does not fall below a value; None and where it was if there is no such step."""
     for _ in range(_HALVINGS):
-        there = np.clip(v + step, *bounds)
+        there = np.minimum(np.maximum(v + step, bounds[0]), bounds[1])
         point = function(there)
-        if point.value >= now - _ROUNDING * (1 + abs(now)):
+        if point.value >= least:
             return there, point
         step = step / 2
     return v, None

@@ -86,18 +86,19 @@ def solve(samples: Samples, m: int, *, doubt: float = 0.0, tol: float = 1e-4, ma
 def _solve(samples: Samples, m: int, doubt: float, tol: float, max_iter: int) -> Discriminants:
     n = samples.weight.sum()
     metric, means = _usual_distances(samples)
-    columns = np.diag(metric) if metric.ndim == 1 else metric
-    typical = _typical(samples, columns, means)
-    _, means, S = _reweighted(samples, columns, means, typical)
+    lengths = samples.within_lengths(metric, means)
+    typical = _typical(samples, lengths)
+    _, means, S = _reweighted(samples, metric, means, typical, lengths)
     D = _target(samples, S / n)
     unit = _inverse_root(D)
     share = _shrinkage(samples, means, unit, doubt, metric, typical)
     root = _inverse_root(_drawn_to(D, S / n, share))
-    typical = _typical(samples, root, means)
+    lengths = samples.within_lengths(root, means)
+    typical = _typical(samples, lengths)
     history: list[float] = []
     before = means, S, root
     while True:
-        fit, next_means, next_S = _reweighted(samples, root, means, typical)
+        fit, next_means, next_S = _reweighted(samples, root, means, typical, lengths)
         determinant = _log_determinant(unit) - _log_determinant(root)  # of Σ in units of D
         history.append(float(fit / n + share * _trace(root, D) + 2 * (1 + share) * determinant))
         samples.tell(history[-1])
@@ -109,18 +110,18 @@ def _solve(samples: Samples, m: int, doubt: float, tol: float, max_iter: int) ->
         if done or len(history) > max_iter:
             break
         before = means, S, root
-        means, S = next_means, next_S
+        means, S, lengths = next_means, next_S, None
         root = _inverse_root(_drawn_to(D, S / n, share))
     W, separation = _directions(samples, means, root, m)
     stop = Stop(True, "the objective stopped falling") if done else Stop.limit(max_iter)
-    covariance = S / n / _fewer(len(S)) * (_typical(samples, root, means) / typical)
+    covariance = S / n / _fewer(len(S)) * (_typical(samples, samples.within_lengths(root, means)) / typical)
     # No gradient is computed.
     return Discriminants(W, means, np.array(history), np.nan, stop, separation, covariance, np.eye(len(S)))
 
 
-def _typical(samples: Samples, root: Array, means: Array) -> float:
-    """The median length in a metric."""
-    return float(np.sqrt(median(samples.lengths(root, means)[0], samples.weight))) or 1.0
+def _typical(samples: Samples, lengths: Any) -> float:
+    """The median of lengths, which are given squared."""
+    return float(np.sqrt(median(lengths, samples.weight))) or 1.0
 
 
 def _usual_distances(samples: Samples) -> tuple[Array, Array]:
@@ -130,15 +131,20 @@ def _usual_distances(samples: Samples) -> tuple[Array, Array]:
     return _inverse_root(_target(samples, S / samples.weight.sum())), means
 
 
-def _reweighted(samples: Samples, root: Array, means: Array, typical: float) -> tuple[float, Array, Array]:
-    """2ℓ Σ ω‖·‖ at a point, and what follows from it: centers, and the scatter about them with weights u."""
+def _reweighted(
+    samples: Samples, root: Array, means: Array, typical: float, known: Any = None
+) -> tuple[float, Array, Array]:
+    """2ℓ Σ ω‖·‖ at a point, and what follows from it: centers, and the scatter about them with weights u.
+
+    Squared lengths at the point may be known already.
+    """
     smoothing = _SMOOTHING * typical**2
 
     def factor(squares: Array) -> tuple[Array, Array]:
         lengths = np.sqrt(squares + smoothing)
         return 2 * typical * lengths, typical / lengths
 
-    fit, totals, sums, S = samples.reweighted_moments(root, means, factor)
+    fit, totals, sums, S = samples.reweighted_moments(root, means, factor, known)
     return fit, *_within(totals, sums, S, samples.store.dtype)
 
 
