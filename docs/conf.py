@@ -105,6 +105,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/plot_",
     "download_all_examples": False,
     "remove_config_comments": True,
+    "capture_repr": ("_repr_html_",),  # tables, but not what functions that draw return
     "show_memory": False,
     "min_reported_time": 5,
     "plot_gallery": "True",

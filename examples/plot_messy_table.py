@@ -18,8 +18,8 @@ from robustlda import LabelAudit
 from robustlda.report.displays import ProjectionDisplay
 
 # %%
-# A table as one gets it
-# ----------------------
+# A table as they come
+# --------------------
 # These are the chemical analyses of 178 wines that come with scikit-learn, made messy. The grapes of 18 wines, drawn at
 # random, are wrong on purpose; one is spelled differently, and two are missing.
 
@@ -51,7 +51,7 @@ frame.head()
 # %%
 # Audit
 # -----
-# What became of every column is said:
+# The audit keeps what became of every column, and why:
 
 audit = LabelAudit().fit(frame, "grape")
 for column in audit.preparation_.columns_:

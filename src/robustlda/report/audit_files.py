@@ -311,7 +311,9 @@ def _flagged(audit: LabelAudit) -> str:
     n, far = audit.n_mislabeled_, audit.n_outlying_
     expected = f", at most {audit.max_false_alarm:.0%} of them expected to be correct" if n else ""
     rows = "1 sample" if far == 1 else f"{far:,} samples"
-    return f"{n:,} {'label' if n == 1 else 'labels'} flagged{expected}; {rows} far from every class."
+    seen = 0 if n > len(audit.finding_) else int((audit.verified_ & (audit.finding_ == "mislabeled")).sum())
+    checked = f" ({seen:,} of them checked)" if seen else ""
+    return f"{n:,} {'label' if n == 1 else 'labels'} flagged{checked}{expected}; {rows} far from every class."
 
 
 def _what_to_check(audit: LabelAudit) -> str:
