@@ -1,5 +1,6 @@
 """`robustlda fit` and `robustlda predict`: a model file from a table, and predictions for another."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -136,9 +137,12 @@ def predict(
 @contextmanager
 def _blamed_on(path: Path) -> Iterator[None]:
     """Errors that only a model can cause whose parts do not belong together, or whose texts hold no characters."""
+    broken = (AttributeError, LookupError, ArithmeticError, TypeError, RecursionError, SystemError, RuntimeWarning)
     try:
-        yield
-    except (AttributeError, LookupError, ArithmeticError, TypeError, RecursionError, SystemError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            yield
+    except broken as error:
         raise ValueError(f"{path} is damaged ({type(error).__name__} when it was used); fit it anew.") from error
 
 
