@@ -1,6 +1,7 @@
 """Tables, names and model files that somebody has prepared: one sentence or a result, and nothing else happens."""
 
 import builtins
+import copy
 import io
 import json
 import os
@@ -323,6 +324,12 @@ def with_other_type(content, module, name):
     return edited(content, "schema.json", edit)
 
 
+def _of_no_measure(pipeline):
+    pipeline[-1].center_ = np.full_like(pipeline[-1].center_, -1.7e308)
+    pipeline[-1].components_ = np.full_like(pipeline[-1].components_, 1.7e308)
+    return pipeline
+
+
 def _of_no_characters(pipeline):
     pipeline[-1].classes_ = np.full(3, 2**31 - 1, np.uint32).view("U1")
     return pipeline
@@ -354,6 +361,7 @@ def model_files(good):
         "not fitted": skops.io.dumps({**shell, "pipeline": make_pipeline(TablePreparation(), RobustLDA())}),
         "deep": edited(good, "schema.json", lambda _: b"[" * 100_000),
         "no schema": edited(good, "schema.json", lambda _: b"{}"),
+        "no measure": skops.io.dumps({**fitted, "pipeline": _of_no_measure(copy.deepcopy(fitted["pipeline"]))}),
         "no characters": skops.io.dumps({**fitted, "pipeline": _of_no_characters(fitted["pipeline"])}),
         "wrong arrays": edited(good, "schema.json", lambda schema: schema.replace(b".npy", b".txt")),
     }  # fmt: skip

@@ -8,6 +8,7 @@ from sklearn.datasets import load_wine
 
 from robustlda import LabelAudit, RobustLDA
 from robustlda.data import as_store
+from robustlda.data import space as spaces
 from robustlda.data.scaled import ScaledStore
 from robustlda.data.units import feature_units
 from robustlda.plan import Plan
@@ -94,3 +95,12 @@ def test_many_features_keep_their_units():
     X, y = rng.normal(size=(60, 40)), np.arange(60) % 3
     assert (RobustLDA().fit(X, y).scale_ == 1).all()
     assert (RobustLDA().fit(X[:, :12], y).scale_ != 1).all()
+
+
+def test_one_far_sample_of_features_in_units_of_any_size_spans_the_largest_feature():
+    scale = 10.0 ** -np.array([135.0, 75, 134, 174, 193, 100, 170, 110, 202, 69])
+    R = np.zeros((10, 10))
+    R[0] = np.random.default_rng(0).uniform(0.5, 1, 10) / np.sqrt(10)  # columns of unit length, all of one direction
+    basis = spaces.span_of_triangle(R, scale, 1e-13, 0.0)
+    assert basis.shape == (10, 1)
+    assert_allclose(np.abs(basis[9]), 1)

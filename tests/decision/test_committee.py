@@ -326,3 +326,10 @@ def test_every_label_counts_a_little_however_far_its_sample_is():
     assert counted.min() > 0
     assert (counted[:80] == 1).all()
     assert counted[80:].max() < 1e-90
+
+
+def test_points_as_far_as_numbers_go_are_near_to_no_landmark():
+    Z = np.array([[0.0, 0.0], [1e86, -2e86], [3e-119, 0.0]])
+    near = ridge.Similarities(np.array([[0.0, 0.0], [1e-120, 2e-120]]), 1e-239).of(Z)
+    assert near[0, 0] == 1
+    assert near[1:].max() < 1e-30

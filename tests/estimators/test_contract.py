@@ -1,6 +1,9 @@
 """scikit-learn's contract, and ours on top of it, for every estimator."""
 
+import os
 import pickle
+import subprocess
+import sys
 from inspect import signature
 
 import numpy as np
@@ -293,3 +296,35 @@ def paper_objective():
         return StandardScaler().fit_transform(X), y
 
     return [((*standardized(load_iris), 3), 0.4312), ((*standardized(load_breast_cancer), 6), 1.1110)]
+
+
+PARALLEL = """
+import threading
+from joblib import Parallel, cpu_count, delayed
+from sklearn.datasets import load_digits
+from threadpoolctl import threadpool_info
+from robustlda import RobustLDA
+
+def threads():
+    return max(pool["num_threads"] for pool in threadpool_info())
+
+def fitted(X, y):
+    before, running = threads(), threading.active_count()
+    RobustLDA().fit(X, y)
+    return before, threads(), threading.active_count() - running
+
+X, y = load_digits(return_X_y=True)
+for before, after, started in Parallel(2)(delayed(fitted)(X[k::3], y[k::3]) for k in range(2)):
+    assert before == after, "a fit leaves the number of threads as it is"
+    assert 2 * after <= max(cpu_count(), 2), "workers share the cores"
+    assert started == 0
+"""
+
+
+def test_fits_inside_joblib_do_not_take_more_threads_than_there_are_cores():
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    environment = {key: value for key, value in os.environ.items() if key not in names}
+    found = subprocess.run(
+        [sys.executable, "-c", PARALLEL], env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert found.returncode == 0, found.stderr

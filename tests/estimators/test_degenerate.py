@@ -5,9 +5,10 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from robustlda import DLE, MMC, RatioLDA, RobustLDA, SupervisedLPP, TraceRatioLDA
+from robustlda import DLE, MMC, LabelAudit, RatioLDA, RobustLDA, SupervisedLPP, TraceRatioLDA
 from robustlda.linalg import principal_angles
 
 
@@ -260,3 +261,22 @@ def test_weights_that_are_not_whole_cost_nothing(kind):
     expected = kind().fit(X, y).predict_proba(X)
     for weight in (1 / 60, 1e-300, 1e300):
         assert_allclose(kind().fit(X, y, np.full(60, weight)).predict_proba(X), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "words"),
+    [
+        (RatioLDA(random_state=-1), "random_state=-1 must be at least 0"),
+        (RatioLDA(random_state=2**70), "must be at least 0 and below 2\\*\\*32"),
+        (LabelAudit(random_state=2**32), "random_state=4294967296 must be"),
+        (LabelAudit(n_resamples=2**70), "must be a whole number from 0 to 10000"),
+        (SupervisedLPP(ridge=1e308), "ridge=1e\\+308 is too large"),
+    ],
+)
+def test_numbers_that_are_too_large_are_refused(estimator, words):
+    with pytest.raises(ValueError, match=words):
+        estimator.fit(*load_iris(return_X_y=True))
+
+
+def test_small_types_of_numbers_do_not_overflow():
+    assert TraceRatioLDA(np.int8(2)).fit(*load_iris(return_X_y=True)).components_.shape == (2, 4)

@@ -1,5 +1,6 @@
 """The paper's experiments end to end: a killed run resumes, verdicts follow the numbers, and the page is complete."""
 
+import contextlib
 import csv
 import os
 import random
@@ -52,15 +53,20 @@ def reproduction(small_data, tmp_path_factory):
     # A disk that was full, or a power failure, may have left files without anything in them.
     (folder / "toy.csv").touch()
     draw = random.Random(0)
-    for rows in [*(draw.randrange(12) for _ in range(KILLS)), 12]:
+    for _ in range(KILLS):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
-        try:
-            begin = time.monotonic()
-            while contents(folder)["comparison.csv"].count(b"\n") < rows and time.monotonic() - begin < 120:
-                time.sleep(0.05)
-        finally:
-            os.kill(process.pid, signal.SIGKILL)
-            process.wait()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(draw.uniform(0.5, 10))
+        process.kill()
+        process.wait()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+    try:
+        begin = time.monotonic()
+        while contents(folder)["comparison.csv"].count(b"\n") < 12 and time.monotonic() - begin < 120:
+            time.sleep(0.05)
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
     before = contents(folder)
     # A process may be killed while writing a line.
     with (folder / "comparison.csv").open("a") as file:
@@ -74,7 +80,8 @@ def test_a_killed_run_resumes_where_it_stopped(reproduction):
     folder, before, shown = reproduction
     after = contents(folder)
     parts = schedule.parts(["vehicle", "yale"], quick=True)
-    assert 12 <= before["comparison.csv"].count(b"\n") < after["comparison.csv"].count(b"\n")
+    finished, all_of_them = (found["comparison.csv"].count(b"\n") for found in (before, after))
+    assert 12 <= finished < all_of_them + (KILLS > 0)  # with many kills nothing may be left to do
     for name in FILES:
         kept = before[name][: before[name].rfind(b"\n") + 1]
         assert after[name].startswith(kept), "what was finished is neither lost nor done again"

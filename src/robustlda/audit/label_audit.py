@@ -34,6 +34,10 @@ from robustlda.tables.understanding import understand
 _WORTH_NAMING = 0.2  # correlation
 
 
+MOST_RESAMPLES = 10_000
+"""Fits that are averaged, at most: more would change no digit that is shown."""
+
+
 class LabelAudit(Findings):
     """Find wrong labels and outliers.
 
@@ -391,8 +395,8 @@ class LabelAudit(Findings):
             raise ValueError(f"LabelAudit needs an estimator with decision='noise_aware', not {last.decision!r}.")
         judging.check_share(self.max_false_alarm)
         by_classifier.check_folds(self.cv)
-        if not (isinstance(self.n_resamples, Integral) and self.n_resamples >= 0):
-            raise ValueError(f"n_resamples={self.n_resamples!r} must be a whole number of at least 0.")
+        if not (isinstance(self.n_resamples, Integral) and 0 <= self.n_resamples <= MOST_RESAMPLES):
+            raise ValueError(f"n_resamples={self.n_resamples!r} must be a whole number from 0 to {MOST_RESAMPLES}.")
         check_seed(self.random_state)
 
 

@@ -8,6 +8,7 @@ import json
 import shutil
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -111,10 +112,13 @@ def _opened(path: Path, size: int, changed: int) -> persistence.TableModel:
 
 @contextmanager
 def _blamed_on(path: Path) -> Iterator[None]:
-    """Errors that only a model can cause whose parts do not belong together."""
+    """Errors that only a model can cause whose parts do not belong together, or whose texts hold no characters."""
+    broken = (AttributeError, LookupError, ArithmeticError, TypeError, RecursionError, SystemError, RuntimeWarning)
     try:
-        yield
-    except (AttributeError, LookupError, ArithmeticError, TypeError, RecursionError, SystemError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            yield
+    except broken as error:
         raise ValueError(f"{path} is damaged ({type(error).__name__} when it was used); fit it anew.") from error
 
 

@@ -109,8 +109,14 @@ def span_of_triangle(R: Array, scale: Array, eps: float, noise: float) -> Array 
         return None
     # What X maps to zero is the null space of R with the scaling undone; the row space is its complement.
     constant = np.isinf(scale)
-    complete, _ = qr(np.where(constant[:, None], Vt[null].T, Vt[null].T / scale[:, None]))
-    return complete[:, null.sum() :]
+    N = np.where(constant[:, None], Vt[null].T, Vt[null].T / scale[:, None])
+    # Features in the smallest units first, and columns by their lengths: rounding errors then are those of each row,
+    # however many orders of magnitude lie between them.
+    order = np.argsort(-np.abs(N).max(axis=1), kind="stable")
+    complete, _, _ = qr(N[order], pivoting=True)
+    basis = np.empty_like(complete[:, null.sum() :])
+    basis[order] = complete[:, null.sum() :]
+    return basis
 
 
 def well_conditioned(G: Array, eps: float, noise: float) -> bool:

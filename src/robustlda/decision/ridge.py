@@ -32,6 +32,7 @@ PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 """λ in units of the mean eigenvalue."""
 
 _DETERMINED = 1e-10  # squared distance of a landmark from the span of others, in units of its length
+_BEYOND = 1e100  # times the width or the landmarks, squared: near to nothing, and still a number
 _ROUNDING = 1e-12  # of the largest eigenvalue, below which there is none
 
 
@@ -115,6 +116,9 @@ class Similarities:
         # The exponent as one product: 2 z·l − ‖z‖² − ‖l‖², then two operations in place. Each would be a pass over
         # many more numbers than Z has.
         squares, far = np.einsum("ij,ij->i", Z, Z), np.einsum("ij,ij->i", self.landmarks, self.landmarks)
+        beyond = _BEYOND * max(self.width, far.max())
+        if squares.max(initial=0) > beyond:
+            Z, squares = Z * shrink_factors(squares, beyond)[:, None], np.minimum(squares, beyond)
         left = np.column_stack([Z, squares, np.ones(len(Z))])
         right = np.column_stack([2 * self.landmarks, -np.ones(len(far)), -far]) / self.width
         K = left @ right.T

@@ -411,10 +411,16 @@ def check_choice(name: str, value: Any, choices: Iterable[Any], otherwise: str =
         raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, allowed))}{otherwise}.")
 
 
+LARGEST_NUMBER = 1e100
+"""Of a parameter that is multiplied with what comes from data."""
+
+
 def check_number(name: str, value: Any, bound: str, *, least: float = 0.0, strict: bool = False) -> None:
-    """A number from `least` on, or above it; `bound` says so in words."""
+    """A number from `least` on, or above it, and not so large that products with it are none; `bound` says so."""
     if not (isinstance(value, Real) and (float(value) > least if strict else float(value) >= least)):
         raise ValueError(f"{name}={value!r} must be {bound}.")
+    if float(value) > LARGEST_NUMBER:
+        raise ValueError(f"{name}={value!r} is too large; use {LARGEST_NUMBER:g} or less.")
 
 
 def checked_priors(priors: Any, n_classes: int) -> Array:
