@@ -2,6 +2,9 @@
 
 Competitors take turns, so that a temporary slowdown of the machine affects all of them.
 
+With `--against FOLDER` nothing is written: cases that the earlier run in that folder has are run again, and the exit
+code is 1 if one of them has become slower by more than a fifth, in units of scikit-learn's LDA (`benchmarks.against`).
+
 Writes `benchmarks.csv` (a row per case), `curves.csv` (J against time), `roofline.csv`, and from them `curves.svg` and
 `report.html`. Rows of earlier runs that are not repeated are kept.
 """
@@ -90,6 +93,8 @@ def main() -> None:
     from benchmarks.datasets import DATA
     from benchmarks.solvers import SOLVERS
 
+    if arguments.against:
+        sys.exit(_slower(arguments))
     out = arguments.out
     out.mkdir(parents=True, exist_ok=True)
     names = list(DATA) if arguments.data == "all" else arguments.data.split(",")
@@ -113,8 +118,29 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--curves", default="orl,coil20,pie", help="data sets with a curve, or an empty string")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path, default=Path("results/benchmarks"))
+    parser.add_argument("--against", type=Path, help="folder of an earlier run to compare with")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     return parser.parse_args()
+
+
+def _slower(arguments: argparse.Namespace) -> int:
+    """Run the cases of an earlier run again: 1 if one has become slower, 2 if there is nothing to compare."""
+    from benchmarks.against import REFERENCE, changes
+    from benchmarks.solvers import SOLVERS
+
+    before = read(arguments.against / "benchmarks.csv")
+    now: list[Row] = []
+    for data in arguments.data.split(",") if arguments.data != "all" else dict.fromkeys(row["data"] for row in before):
+        known = {row["solver"] for row in before if row["data"] == data and row.get("seconds")}
+        asked = SOLVERS if arguments.solvers == "all" else arguments.solvers.split(";")
+        solvers = [name for name in SOLVERS if name in known and (name in asked or name == REFERENCE)]
+        now += _run_cases(data, solvers, arguments)
+    found = changes(before, now)
+    print(*found, sep="\n")
+    if not found:
+        print(f"{arguments.against} has no case that was run now.")
+        return 2
+    return int(any(change.slower for change in found))
 
 
 def _run_cases(data: str, solvers: list[str], arguments: argparse.Namespace) -> list[Row]:

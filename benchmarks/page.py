@@ -3,6 +3,7 @@
 import csv
 from pathlib import Path
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from benchmarks.datasets import DATA
@@ -32,6 +33,24 @@ def write(out: Path) -> None:
         save(out / "curves.svg", drawings["curves"].encode())
         caption = "J above the best value found, against seconds."
         blocks += [Heading("J against time"), Picture("curves", drawing, caption)]
+    peers, growth = (read(out / f"{name}.csv") for name in ("peers", "growth"))
+    if peers:
+        names = ["data", "method", "CPU seconds", "in units of RobustLDA()", "spread over turns"]
+        text = "A whole fit; one BLAS thread, competitors taking turns in one process."
+        blocks += [
+            Heading("Beside other classifiers"),
+            Text(text),
+            ReportTable(names, [list(r.values()) for r in peers]),
+        ]
+    if growth:
+        drawing = _growth(growth)
+        drawings["growth"] = svg(drawing)
+        save(out / "growth.svg", drawings["growth"].encode())
+        caption = (
+            "CPU seconds and memory of a default fit and of LDA. Slopes over the last three doublings: "
+            + "; ".join(f"{what}, {method}: {slope:.2f}" for (what, method), slope in slopes(growth).items())
+        )
+        blocks += [Heading("Growth with the data"), Picture("growth", drawing, caption + ".")]
     if roofline:
         columns = [name.replace("_", " ") for name in roofline[0]]
         rows = [list(row.values()) for row in roofline]
@@ -74,6 +93,37 @@ def _figure(curves: list[dict[str, str]]) -> Figure:
         ax.spines[["top", "right"]].set_visible(False)
     figure.axes[0].set_ylabel("J above the best value found, relative")
     figure.axes[0].legend(frameon=False, fontsize=9)
+    return figure
+
+
+def slopes(growth: list[dict[str, str]], field: str = "cpu_seconds") -> dict[tuple[str, str], float]:
+    """Slope of time against size in the log-log plot, over the last three doublings."""
+    found = {}
+    for case in dict.fromkeys((row["what"], row["method"]) for row in growth):
+        path = [(float(row["size"]), float(row[field])) for row in growth if (row["what"], row["method"]) == case]
+        sizes, values = np.log(np.array(path[-4:])).T
+        found[case] = float(np.polyfit(sizes, values, 1)[0])
+    return found
+
+
+def _growth(growth: list[dict[str, str]]) -> Figure:
+    kinds = list(dict.fromkeys(row["what"] for row in growth))
+    figure = Figure(figsize=(4.2 * len(kinds), 6), layout="constrained")
+    grid = figure.subplots(2, len(kinds), squeeze=False)
+    for column, what in zip(grid.T, kinds, strict=True):
+        for ax, field in zip(column, ("cpu_seconds", "peak_mb"), strict=True):
+            for method, color in zip(
+                dict.fromkeys(row["method"] for row in growth), ("#c0143c", "#1f6fb2"), strict=True
+            ):
+                path = [row for row in growth if (row["what"], row["method"]) == (what, method)]
+                size, value = ([float(row[name]) for row in path] for name in ("size", field))
+                ax.loglog(size, value, "o-", color=color, label=method, markersize=4)
+            ax.set_xlabel(what)
+            ax.grid(color="#dddddd", linewidth=0.6)
+            ax.spines[["top", "right"]].set_visible(False)
+    grid[0, 0].set_ylabel("CPU seconds")
+    grid[1, 0].set_ylabel("peak memory, MB")
+    grid[0, 0].legend(frameon=False, fontsize=9)
     return figure
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from robustlda import RatioLDA, TraceRatioLDA
+from robustlda import RatioLDA, RobustLDA, TraceRatioLDA
 
 Run = Callable[[Any, np.ndarray, int], tuple[np.ndarray | None, int]]
 LIMIT = 1000
@@ -75,6 +75,13 @@ def _lda(**settings: Any) -> Run:
     return run
 
 
+def _believed(**settings: Any) -> Run:
+    def run(X: Any, y: np.ndarray, limit: int = 1) -> tuple[np.ndarray | None, int]:
+        return None, RobustLDA(**settings).fit(X, y).n_iter_
+
+    return run
+
+
 def _trace_ratio(X: Any, y: np.ndarray, limit: int = LIMIT) -> tuple[np.ndarray | None, int]:
     return None, TraceRatioLDA(decision=None).fit(X, y).n_iter_
 
@@ -98,6 +105,7 @@ SOLVERS = {
         Solver("robustlda, plain steps", _ours(solver="plain", init="pca"), True, _matrix_too_large),
         Solver("textbook NumPy", textbook, True, _matrix_too_large),
         Solver("trace ratio", _trace_ratio),
+        Solver("RobustLDA, default", _believed()),
         Solver("scikit-learn LDA, svd", _lda(), skip=_dense_too_large),
         Solver("scikit-learn LDA, eigen", _lda(solver="eigen", shrinkage=1e-6), skip=_matrix_too_large),
     )

@@ -70,3 +70,31 @@ def test_crossovers_time_both_sides_of_a_threshold():
     assert (row["value"], row["default_takes"]) == (str(Plan().block), "large")
     assert "| 7 | small: " in page([row])
     assert " | **large: " in page([row])
+
+
+def _case(solver, seconds, data="wine"):
+    return {"data": data, "solver": solver, "seconds": str(seconds)}
+
+
+def test_what_became_slower_is_flagged_whatever_the_machine():
+    from benchmarks.against import REFERENCE, changes
+
+    before = [
+        _case(REFERENCE, 1.0),
+        _case("ours", 3.0),
+        _case("gone", 1.0),
+        {"data": "wine", "solver": "x", "note": "no"},
+    ]
+    half_as_fast = [_case(REFERENCE, 2.0), _case("ours", 6.6)]
+    (change,) = changes(before, half_as_fast)
+    assert not change.slower
+    (change,) = changes(before, [_case(REFERENCE, 2.0), _case("ours", 8.0)])
+    assert change.slower
+    assert "3.00 → 4.00 × LDA (1.33)  slower" in str(change)
+
+
+def test_slope_is_that_of_the_last_doublings():
+    from benchmarks.page import slopes
+
+    path = [{"what": "rows", "method": "m", "size": str(2**k), "cpu_seconds": str(1 + 4.0**k)} for k in range(12)]
+    assert slopes(path)["rows", "m"] == pytest.approx(2, abs=1e-3)

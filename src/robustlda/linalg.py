@@ -1,14 +1,30 @@
 """Dense linear algebra shared by every layer."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import get_lapack_funcs
 from scipy.sparse import csc_array
+from threadpoolctl import ThreadpoolController
 
 Array = npt.NDArray[Any]
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Linear algebra by one thread, for many small products.
+
+    Two threads have to wait for each other after each of them, and on a busy machine one of them is not there.
+    """
+    return _libraries().limit(limits=1, user_api="blas")
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()  # which looks through all libraries of the process
 
 
 def principal_angles(U: Array, V: Array) -> Array:

@@ -83,12 +83,18 @@ class Plan:
     """Numbers that the units of features are taken from: 128 MB in double precision."""
     landmarks: int = 500
     """Points that similarities are measured to in the local rule."""
-    predict_rows: int = 4096
-    """Rows predicted at a time: with `landmarks`, 16 MB of similarities."""
+    predict_rows: int = 2048
+    """Rows predicted at a time: with `landmarks`, 8 MB of similarities."""
+    one_thread: int = 1 << 18
+    """Numbers in X up to which one thread does all: products of it take less than it takes to wake up another."""
 
     def block_rows(self, d: int) -> int:
         """Rows in a block."""
         return max(1, self.block // max(1, d))
+
+    def is_small(self, n: int, d: int) -> bool:
+        """Whether more than one thread would not be worth their coordination."""
+        return n * d <= self.one_thread
 
     def densifies(self, n: int, d: int) -> bool:
         """Whether sparse rows are few enough to be treated as dense ones."""

@@ -295,6 +295,37 @@ def test_gradient_and_hessian_are_derivatives(kind, sharpness):
     assert_allclose(at(v).beliefs.sum(axis=0), 1)
 
 
+@pytest.mark.parametrize("kind", points())
+def test_parts_that_stay_in_the_cache_change_nothing(kind, monkeypatch):
+    at, size = points()[kind]
+    v = np.random.default_rng(1).normal(size=size) / 3
+    monkeypatch.setattr(likelihood, "_IN_CACHE", 1)
+    monkeypatch.setattr(likelihood, "_FEWEST", 7)
+    in_parts = points()[kind][0](v)
+    assert len(in_parts.scores.parts) > 3
+    assert len(at(v).scores.parts) == 1
+    assert_allclose(in_parts.value, at(v).value, rtol=1e-12)
+    assert_allclose(in_parts.gradient(), at(v).gradient(), atol=1e-10)
+    if at(v).has_hessian:
+        assert_allclose(in_parts.hessian(), at(v).hessian(), atol=1e-10)
+    if kind in ("one rate", "rates"):
+        for found, expected in zip(noise._smoothed(in_parts), noise._smoothed(at(v)), strict=True):
+            assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_counted_transitions_are_near_those_of_the_maximum(monkeypatch):
+    """Where there are very many classes; here four of them, one of which loses a third of its labels to another."""
+    P, given, _ = noisy_problem(TRANSITIONS["one way"], n=800)
+    scores = Scores(likelihood.centered_logs(likelihood.floored(P)), labels_of(given, 4))
+    (exact,) = pools.fit_pools(scores, uniform=False)
+    monkeypatch.setattr(pools, "COUNTED", 3)
+    (counted,) = pools.fit_pools(scores, uniform=False)
+    assert counted.point.value <= exact.point.value + 1e-6
+    assert (np.diff(counted.path) >= 0).all()
+    assert_allclose(counted.point.transition, exact.point.transition, atol=0.1)
+    assert_allclose(counted.point.counted(), counted.point.transition, atol=1e-6)
+
+
 @pytest.mark.parametrize("uniform", [True, False])
 def test_newton_and_quasi_newton_agree(uniform, monkeypatch):
     P, given, _ = noisy_problem(TRANSITIONS["several"], n=300)

@@ -42,7 +42,7 @@ from scipy.special import expit, logit
 from robustlda.decision.labels import Labels, normalized, possible_rate
 from robustlda.decision.likelihood import Pool, Scores, WithOneRate, WithRates, centered_logs, floored, unequal
 from robustlda.decision.pools import fit_pools, refit_pool
-from robustlda.linalg import Array
+from robustlda.linalg import Array, one_thread
 
 STRENGTHS = 0.5 * 4.0 ** np.arange(6)
 """Samples of a class that κ may be worth."""
@@ -143,7 +143,12 @@ def fit_label_noise(P: Array, labels: Labels) -> tuple[LabelNoise, LabelNoise]:
     The first is for predictions: errors that depend on the class enter only where there is much evidence for them, and
     labels are trusted as T says. The second is the most likely one, for what is said about labels.
     """
-    scores = Scores(centered_logs(P), labels)
+    with one_thread():
+        return _fit_label_noise(Scores(centered_logs(P), labels))
+
+
+def _fit_label_noise(scores: Scores) -> tuple[LabelNoise, LabelNoise]:
+    labels = scores.labels
     simple, flexible = _both_explained(scores)
     gain = flexible.likelihood - simple.likelihood
     safe, likely = (flexible if gain > enough else simple for enough in (EVIDENCE, _little(labels)))

@@ -4,6 +4,7 @@ W is `components_.T`, here and everywhere: the columns of W in formulas are the 
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -33,7 +34,7 @@ from robustlda.decision.labels import most_probable
 from robustlda.decision.rule import CenteredRows, Checks, LinearRule
 from robustlda.documentation import Documented
 from robustlda.estimators import _validation as validation
-from robustlda.linalg import Array, fix_signs
+from robustlda.linalg import Array, fix_signs, one_thread
 from robustlda.plan import Plan
 from robustlda.solvers.result import SolverResult
 
@@ -443,11 +444,17 @@ def fit_decision(
     # What is known of rows is small, and needed where solvers and decisions are.
     y, sample_weight, verified = map(validation.in_numpy, (y, sample_weight, verified))
     store, checks, weight = trial._check_training(X, y, sample_weight, verified)
+    with one_thread() if trial.plan.is_small(*store.shape) else nullcontext():
+        decision = _learned(trial, store, checks, weight)
+    _adopt(model, trial)
+    return decision
+
+
+def _learned(trial: DiscriminantProjection, store: Store, checks: Checks, weight: Any) -> FittedDecision | None:
     decision = trial._learn(store, checks, weight)
     if checks.answers is not None and decision is not None and decision.beliefs is not None:
         # What the features say about the answers is a better start than what the answers said alone.
         decision = trial._learn(store, replace(checks, given=most_probable(decision.beliefs)), weight)
-    _adopt(model, trial)
     return decision
 
 
