@@ -30,6 +30,11 @@ _MOST_TOGETHER, _TASKS = 8, 8
 _LOOK, _PATIENCE = 5.0, 120.0
 """Seconds between looks at whether there are workers, and how long there may be none: killed ones are replaced."""
 
+_GONE = (
+    "The Dask scheduler is gone, or all of its workers; start it again and repeat the call. What is in a checkpoint is "
+    "kept."
+)
+
 
 class _Results:
     """What the tasks will return. They begin when something is made of their results for the first time."""
@@ -127,10 +132,7 @@ def _watched(compute: Callable[..., Any], *tasks: Any) -> Any:
         # A file that cannot be read is another matter.
         if not (isinstance(lost, concurrent.futures.CancelledError) or type(lost).__module__.startswith("distributed")):
             raise
-        raise ConnectionError(
-            "The Dask scheduler is gone, or all of its workers; start it again and repeat the call. What is in a "
-            "checkpoint is kept."
-        ) from lost
+        raise ConnectionError(_GONE) from lost
     except Exception as error:
         if type(error).__name__ != "KilledWorker":
             raise
@@ -150,15 +152,22 @@ def _computed(task: Delayed) -> Any:
         try:
             return future.result(timeout=_LOOK)
         except TimeoutError:
-            if future.done():  # it was the task's own
+            if future.status == "error":  # it was the task's own
                 raise
-        if client.nthreads():
+        if future.done() or _has_workers(client):
             seen = time.monotonic()
         elif time.monotonic() - seen > _PATIENCE:
             raise ConnectionError(
                 f"The Dask cluster has had no workers for {_PATIENCE:.0f} seconds; start some and repeat the call. "
                 "What is in a checkpoint is kept."
             )
+
+
+def _has_workers(client: Any) -> bool:
+    try:
+        return bool(client.nthreads())
+    except Exception as error:  # nobody answers, in one of many ways
+        raise ConnectionError(_GONE) from error
 
 
 def _client() -> Any:
