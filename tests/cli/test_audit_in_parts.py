@@ -387,5 +387,7 @@ def test_rows_without_a_label_in_parts_are_refused(mixed, tmp_path):
 def test_progress_tells_pass_objective_and_time_left():
     from robustlda.cli.parts import _progress
 
-    assert _progress("fit", 23, 1.23456789, 20.0) == "fit: pass 23, J = 1.23457, 20 s so far, about 80 s left …"
-    assert _progress("audit", 139, None, 278.0) == "audit: pass 139, 5 min so far, about 2 s left …"
+    assert _progress("fit", 23, 23, 1.23456789, 20.0) == "fit: pass 23, J = 1.23457, 20 s so far, about 80 s left …"
+    assert _progress("audit", 139, 139, None, 278.0) == "audit: pass 139, 5 min so far, about 2 s left …"
+    # Passes that a checkpoint knew took no time, and say nothing about how long others take.
+    assert _progress("fit", 95, 2, None, 10.0) == "fit: pass 95, 10 s so far, about 2 min left …"

@@ -147,7 +147,9 @@ FIT_WITHIN = 600  # seconds, far more than it takes, also on a busy machine
 
 @pytest.fixture(scope="module")
 def cluster():
-    with _workers(2) as local, distributed.Client(local, timeout="60s") as client:
+    # Dask gives up a lost worker after 15 seconds, in which a busy machine may not have started another.
+    patience = dask.config.set({"distributed.deploy.lost-worker-timeout": "300s"})
+    with patience, _workers(2) as local, distributed.Client(local, timeout="60s") as client:
         yield client
 
 
@@ -218,6 +220,27 @@ def test_one_worker_gives_the_same_bits_and_a_lost_scheduler_is_one_sentence(dig
         threading.Timer(1.0, local.close).start()
         with pytest.raises(ConnectionError, match="The Dask scheduler is gone"):
             _fit_again_and_again(X, y)
+
+
+def test_a_cluster_without_workers_is_not_waited_for(wine, monkeypatch):
+    from robustlda.data import dask_parts
+
+    monkeypatch.setattr(dask_parts, "_LOOK", 0.1)
+    monkeypatch.setattr(dask_parts, "_PATIENCE", 0.5)
+    X, y = wine
+    words = "The Dask cluster has had no workers for 0 seconds; start some"
+    with _workers(0) as local, distributed.Client(local), pytest.raises(ConnectionError, match=words):
+        RobustLDA().fit(da.from_array(X, chunks=(50, -1)), y)
+
+
+def test_a_part_that_kills_every_worker_is_one_sentence():
+    from robustlda.data.dask_parts import _watched
+
+    def fails():
+        raise distributed.scheduler.KilledWorker("part", None, 3)
+
+    with pytest.raises(MemoryError, match="give workers more of it, or write files with smaller row groups"):
+        _watched(fails)
 
 
 def _fit_again_and_again(X, y):

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -124,17 +125,18 @@ def fit(
 @contextmanager
 def _watched(screen: "Screen", what: str) -> Iterator[Callable[[int, float | None], None]]:
     """What passes are told to: a line with their number, J, and the time that is left."""
-    started = time.monotonic()
+    started, made = time.monotonic(), count(1)
     with screen.working(f"{what}: looking at the table …") as show:
 
         def tell(number: int, objective: float | None) -> None:
-            show(_progress(what, number + 1, objective, time.monotonic() - started))
+            show(_progress(what, number + 1, next(made), objective, time.monotonic() - started))
 
         yield tell
 
 
-def _progress(what: str, done: int, objective: float | None, seconds: float) -> str:
-    left = seconds_left(seconds, done, max(SUMS[what] - done, 1))
+def _progress(what: str, done: int, made: int, objective: float | None, seconds: float) -> str:
+    """What is shown after a pass; of those that are done, `made` were made now, and others are from a checkpoint."""
+    left = seconds_left(seconds, made, max(SUMS[what] - done, 1))
     J = "" if objective is None else f", J = {objective:.6g}"
     return f"{what}: pass {done}{J}, {told_time(seconds)} so far{left} …"
 

@@ -7,11 +7,12 @@ a pass. Only what a fold has found comes to the client.
 
 import concurrent.futures
 import importlib
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice
-from typing import Any
+from typing import Any, cast
 
 import dask.base
 import dask.config
@@ -25,6 +26,14 @@ from robustlda.linalg import Array
 
 _MOST_TOGETHER, _TASKS = 8, 8
 """Parts that a task takes at most, and tasks that every worker should have."""
+
+_LOOK, _PATIENCE = 5.0, 120.0
+"""Seconds between looks at whether there are workers, and how long there may be none: killed ones are replaced."""
+
+_GONE = (
+    "The Dask scheduler is gone, or all of its workers; start it again and repeat the call. What is in a checkpoint is "
+    "kept."
+)
 
 
 class _Results:
@@ -93,7 +102,7 @@ class DaskParts:
         while len(parts) > 1:
             pairs = [add(*parts[i : i + 2]) for i in range(0, len(parts) - 1, 2)]
             parts = pairs + parts[len(pairs) * 2 :]
-        return _watched(dask.base.compute, parts[0])[0]
+        return _watched(_computed, parts[0])
 
     def given_back(self, column: Column, like: Array) -> Any:
         """A Dask array, of which nothing is computed yet."""
@@ -116,17 +125,55 @@ def together(n: int) -> int:
 
 
 def _watched(compute: Callable[..., Any], *tasks: Any) -> Any:
-    """Compute; if the cluster is gone, say so."""
+    """Compute; if the cluster is gone, or cannot, say so."""
     try:
         return compute(*tasks)
     except (OSError, concurrent.futures.CancelledError) as lost:
         # A file that cannot be read is another matter.
         if not (isinstance(lost, concurrent.futures.CancelledError) or type(lost).__module__.startswith("distributed")):
             raise
-        raise ConnectionError(
-            "The Dask scheduler is gone, or all of its workers; start it again and repeat the call. What is in a "
-            "checkpoint is kept."
-        ) from lost
+        raise ConnectionError(_GONE) from lost
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":
+            raise
+        raise MemoryError(
+            "Worker after worker was killed over the same part of the rows, which probably does not fit into its "
+            "memory: give workers more of it, or write files with smaller row groups."
+        ) from error
+
+
+def _computed(task: Delayed) -> Any:
+    """What the task returns; a cluster that is left without workers is not waited for."""
+    client, base = _client(), cast(Any, dask.base)
+    if client is None:
+        return base.compute(task)[0]
+    future, seen = client.compute(task), time.monotonic()
+    while True:
+        try:
+            return future.result(timeout=_LOOK)
+        except TimeoutError:
+            if future.status == "error":  # it was the task's own
+                raise
+        if future.done() or _has_workers(client):
+            seen = time.monotonic()
+        elif time.monotonic() - seen > _PATIENCE:
+            raise ConnectionError(
+                f"The Dask cluster has had no workers for {_PATIENCE:.0f} seconds; start some and repeat the call. "
+                "What is in a checkpoint is kept."
+            )
+
+
+def _has_workers(client: Any) -> bool:
+    try:
+        return bool(client.nthreads())
+    except Exception as error:  # nobody answers, in one of many ways
+        raise ConnectionError(_GONE) from error
+
+
+def _client() -> Any:
+    """The client of the cluster that work goes to, None if it goes to threads or processes of Dask."""
+    owner = getattr(cast(Any, dask.base).get_scheduler(), "__self__", None)
+    return owner if hasattr(owner, "nthreads") else None
 
 
 def rows_and_sizes(X: Any) -> tuple[list[Any], list[float], int, np.dtype[Any] | None, list[str] | None]:
@@ -173,8 +220,14 @@ def local_workers(n: int, memory_limit: str = "auto") -> Iterator[Any]:
     distributed: Any = importlib.import_module("distributed")
     settings = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
     environ = {**dask.config.get("distributed.nanny.pre-spawn-environ"), **_KEEPING}
+    configuration = {
+        "distributed.nanny.pre-spawn-environ": environ,
+        "distributed.worker.profile.enabled": False,
+        # On a busy machine it may take a while until a lost worker is replaced; Dask would give it up after 15 seconds.
+        "distributed.deploy.lost-worker-timeout": "300s",
+    }
     with (
-        dask.config.set({"distributed.nanny.pre-spawn-environ": environ, "distributed.worker.profile.enabled": False}),
+        dask.config.set(configuration),
         distributed.LocalCluster(n_workers=n, memory_limit=memory_limit, **settings) as local,
         distributed.Client(local) as client,
     ):
