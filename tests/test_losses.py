@@ -86,3 +86,7 @@ def test_a_new_loss_is_one_small_class():
     assert model.score(StandardScaler().fit_transform(X), y) > 0.95
     test_weight_is_the_derivative(Geman())
     test_tangent_lies_above_the_loss(Geman())
+
+
+def test_settings_are_those_of_the_documentation():
+    assert losses.Capped() == losses.Capped(cap=2.0, smoothing=1e-6)
