@@ -20,9 +20,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import cholesky, solve_triangular
 from scipy.linalg.blas import dtrsm
-from scipy.linalg.lapack import dpstrf
 from scipy.special import softmax
 
 from robustlda.data import Weights
@@ -31,7 +30,7 @@ from robustlda.linalg import Array
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 """λ in units of the mean eigenvalue."""
 
-_DETERMINED = 1e-10  # squared distance of a landmark from the span of others, in units of its length
+_ITSELF = 1e-10  # what a landmark is more similar to itself than to a copy, which is 1
 _BEYOND = 1e100  # times the width or the landmarks, squared: near to nothing, and still a number
 _ROUNDING = 1e-12  # of the largest eigenvalue, below which there is none
 
@@ -128,19 +127,14 @@ class Similarities:
     def orthonormalized(self, K: Array) -> tuple[Array, Callable[[Array], Array]]:
         """Coordinates of similarities K, and what takes coefficients on them to those on the similarities.
 
-        With the factor L of the landmarks' own similarities they are K L⁻ᵀ. Landmarks that others all but determine
-        are left out.
+        With the factor L of the landmarks' own similarities they are K L⁻ᵀ. Landmarks may determine each other: each is
+        a little more similar to itself than to a copy, so that none has to be left out, which rounding would decide.
         """
-        L, order, rank, _ = dpstrf(self.of(self.landmarks), tol=_DETERMINED, lower=1)
-        chosen, L = order[:rank] - 1, L[:rank, :rank]
-        coordinates = dtrsm(1.0, L, K[:, chosen], side=1, lower=1, trans_a=1)
-
-        def back(coef: Array) -> Array:
-            on_all = np.zeros((len(self.landmarks), coef.shape[1]))
-            on_all[chosen] = solve_triangular(L, coef, lower=True, trans="T")
-            return on_all
-
-        return coordinates, back
+        own = self.of(self.landmarks)
+        own[np.diag_indices(len(own))] += _ITSELF
+        L = cholesky(own, lower=True, check_finite=False)
+        coordinates = dtrsm(1.0, L, K, side=1, lower=1, trans_a=1)
+        return coordinates, lambda coef: solve_triangular(L, coef, lower=True, trans="T")
 
 
 def shrink_factors(squared: Array, limit: float) -> Array:
