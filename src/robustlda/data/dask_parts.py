@@ -211,7 +211,7 @@ def values_of(y: Any, sizes: Sequence[float], name: str) -> list[Any]:
 
 _KEEPING = {"MALLOC_ARENA_MAX": 1, "MALLOC_MMAP_THRESHOLD_": 1 << 25, "MALLOC_TRIM_THRESHOLD_": 1 << 28}
 """Memory that a worker keeps for its next task, up to 256 MB. By default a Dask worker gives it back to the system and
-has to ask for it again, page by page, which takes a fifth of the time of a pass."""
+has to ask for it again, page by page, which takes a fifth of the time of reading."""
 
 
 @contextmanager
