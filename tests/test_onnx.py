@@ -22,6 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from robustlda import DLE, MMC, RatioLDA, RobustLDA, SupervisedLPP, TraceRatioLDA
+from robustlda.cli import prediction
 from robustlda.persistence import TRUSTED
 from robustlda.tables import TablePreparation
 
@@ -516,6 +517,7 @@ def test_tables_of_numbers_or_of_words_alone():
 @pytest.mark.parametrize("package", ["onnx", "onnxruntime"])
 def test_the_extra_is_named_where_a_package_is_missing(fitted, tmp_path, monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
+    prediction._opened.cache_clear()  # another test may have opened the model in this process
     result = inside("predict", str(fitted / "model.onnx"), str(fitted / "t.csv"), "-o", str(tmp_path / "out.csv"))
     assert result.returncode == 2
     assert f"need the package {package}: pip install 'robustlda[onnx]'" in result.stderr

@@ -20,8 +20,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import solve_triangular
 from scipy.linalg.blas import dtrsm
+from scipy.linalg.lapack import dpotrf
 from scipy.special import softmax
 
 from robustlda.data import Weights
@@ -130,11 +131,22 @@ class Similarities:
         With the factor L of the landmarks' own similarities they are K L⁻ᵀ. Landmarks may determine each other: each is
         a little more similar to itself than to a copy, so that none has to be left out, which rounding would decide.
         """
-        own = self.of(self.landmarks)
-        own[np.diag_indices(len(own))] += _ITSELF
-        L = cholesky(own, lower=True, check_finite=False)
+        L = _factor(self.of(self.landmarks))
         coordinates = dtrsm(1.0, L, K, side=1, lower=1, trans_a=1)
         return coordinates, lambda coef: solve_triangular(L, coef, lower=True, trans="T")
+
+
+def _factor(own: Array) -> Array:
+    """Cholesky factor of similarities, a little more being added to their diagonal until there is one.
+
+    Those of landmarks at very different distances have digits that mean nothing, beyond what is added usually.
+    """
+    for more in _ITSELF * 100.0 ** np.arange(8):  # the last is more than all similarities of a landmark together
+        own[np.diag_indices(len(own))] = 1 + more
+        L, failed = dpotrf(own, lower=1, clean=1)
+        if not failed:
+            break
+    return np.asarray(L)
 
 
 def shrink_factors(squared: Array, limit: float) -> Array:
