@@ -59,6 +59,12 @@ def _temporary(path: Path) -> Path:
     return path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
 
 
+def remove_rests(folder: Path, name: str) -> None:
+    """Remove what a killed process has left of files of this name, or of this pattern."""
+    for rest in folder.glob(f".{name}.????????.part"):
+        shutil.rmtree(rest) if rest.is_dir() else rest.unlink(missing_ok=True)
+
+
 @contextmanager
 def room_for(path: Path) -> Iterator[None]:
     """A full disk is said with the name of the file that was to be written, not with that of a temporary one."""
@@ -141,8 +147,7 @@ def results_folder(path: Path, *, alone: Sequence[str] = ()) -> Iterator[Path]:
             return
         with only_run(path):
             for name in alone:
-                for rest in path.glob(f".{name}.????????.part"):
-                    shutil.rmtree(rest) if rest.is_dir() else rest.unlink(missing_ok=True)
+                remove_rests(path, name)
             yield path
     finally:
         with undisturbed():

@@ -343,10 +343,12 @@ def test_an_interrupted_prediction_goes_on_where_it_was(mixed, trees, tmp_path):
     process.wait(timeout=10)
     before = {path: path.stat().st_mtime_ns for path in checkpoint.glob("parts/part-*.parquet")}
     assert len(before) >= 3
+    (checkpoint / "parts" / ".part-00003.parquet.8776cb30.part").touch()  # a kill may come while a part is written
     for _ in range(2):  # and once more when all is there
         result = inside(*words, "--force")
         assert result.returncode == 0, result.stderr
         assert {path: path.stat().st_mtime_ns for path in before} == before, "a finished part was predicted again"
+        assert {path.suffix for path in out.iterdir()} == {".parquet"}
         assert predicted(out)["id"] == rows["tree"].to_pylist()[:840]
         assert predicted(out)["predicted"] == predicted(trees / "memory.parquet")["predicted"][:840]
         assert "of the labels in 'kind' agree" in result.stdout

@@ -19,6 +19,7 @@ from robustlda.data.store import Store
 from robustlda.decision.rule import Checks, FittedDecision, Measuring
 from robustlda.estimators.robust import RobustLDA
 from robustlda.linalg import Array
+from robustlda.output import remove_rests, replacing
 
 WORST = 10_000
 """The most suspicious rows, which are listed."""
@@ -72,7 +73,9 @@ class Judged:
         write = partial(_write_part, str(folder.resolve()), self.classes)
         columns = (self.ids, self.given, self.suggested, self.wrong, self.z_own, self.z_any, finding)
         numbers = Column.kept(self.wrong.parts, list(range(len(self.wrong.parts.sizes))))
-        return int(self.wrong.parts.combined(write, lambda a, b: a + b, numbers, *columns))
+        written = int(self.wrong.parts.combined(write, lambda a, b: a + b, numbers, *columns))
+        remove_rests(folder, "part-*.parquet")  # of workers that were lost
+        return written
 
 
 def judge(
@@ -161,8 +164,6 @@ def _write_part(
 ) -> int:
     import pyarrow as pa
     import pyarrow.parquet as pq
-
-    from robustlda.output import replacing
 
     names = pa.array(classes.tolist())
     table = pa.table(

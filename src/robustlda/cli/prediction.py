@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from robustlda import __version__, persistence
-from robustlda.output import replacing, replacing_together
+from robustlda.output import remove_rests, replacing, replacing_together
 
 if TYPE_CHECKING:
     from robustlda.cli.screen import Screen
@@ -30,6 +30,7 @@ FILES = (".csv", ".parquet")
 """Endings of names of single files; a name without an ending is that of a folder."""
 
 _SHOWN = 5  # new categories that are named
+_PART = "part-*.parquet"
 _OURS = b"robustlda"  # in the metadata of a part
 _EVERY = 0.5  # seconds between looks at how much is done
 
@@ -142,7 +143,7 @@ def check_place(out: Path, force: bool) -> None:
         raise ValueError(f"{out}: predictions are written as .csv or .parquet, or to a folder, whose name has no dot.")
     if not out.is_dir():
         return
-    others = [path.name for path in out.iterdir() if not path.match("part-*.parquet")]
+    others = [path.name for path in out.iterdir() if not path.match(_PART)]
     if others or out.is_symlink():
         raise FileExistsError(f"{out} is a folder with other files, such as {(others or ['a link'])[0]}; name another.")
     if not force:
@@ -165,9 +166,10 @@ def predict_in_parts(question: Question, table: str, out: Path, checkpoint: Path
         folder.mkdir(exist_ok=True)
         with _shown(screen, folder, len(pieces)):
             counts = _written(question, folder, pieces)
+        remove_rests(folder, _PART)
         if out.suffix:
             with screen.working(f"writing {out.name} …"):
-                _join(sorted(folder.glob("part-*.parquet")), temporary / out.name)
+                _join(sorted(folder.glob(_PART)), temporary / out.name)
         elif checkpoint is not None:
             shutil.copytree(folder, temporary / out.name)
         if folder == temporary / "parts":
@@ -227,7 +229,7 @@ def _shown(screen: "Screen", folder: Path, total: int) -> Iterator[None]:
     from robustlda.cli.parts import seconds_left, told_time
 
     def done() -> int:
-        return len(list(folder.glob("part-*.parquet")))
+        return len(list(folder.glob(_PART)))
 
     started, before, ended = time.monotonic(), done(), threading.Event()
     with screen.working("predicting …") as show:
