@@ -264,7 +264,7 @@ def test_many_columns_take_time_in_proportion():
             return str.__eq__(self, other)
 
     preparation = TablePreparation()
-    preparation._center = preparation._scale = np.zeros(0)
+    preparation._center = preparation._scale = preparation._power = preparation._spread = np.zeros(0)
     made = [(Counted(f"column {j}"), f"feature {j}") for j in range(300)]
     preparation._fit_numbers = lambda table: made
     preparation._fit_categories = preparation._fit_texts = lambda table: []

@@ -6,14 +6,17 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import yeojohnson
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import RobustScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from robustlda import RobustLDA
 from robustlda.tables import TablePreparation, doubtful
 from robustlda.tables import columns as kinds
 from robustlda.tables.frames import as_arrow
+from robustlda.tables.powers import fit_powers, raised
 
 
 def kind(values, name="x", **settings):
@@ -153,6 +156,41 @@ def test_features_are_finite_scaled_and_can_be_read_in_units():
     assert_allclose(in_units, [int(text[:-2].replace(",", "")) for text in frame["mass"].to_pylist()])
     assert abs(np.median(X[:, j])) < 1e-9
     assert np.quantile(X[:, j], 0.75) - np.quantile(X[:, j], 0.25) == pytest.approx(1)
+
+
+def test_a_long_tail_is_raised_to_a_power_and_hides_no_gross_error():
+    normal = rng().normal(size=600)
+    frame = pa.table({"income": np.exp(2 * normal), "debt": -np.exp(2 * normal), "mass": normal, "truth": normal > 1})
+    prepared = TablePreparation().fit(frame)
+    powers = {use.name: use.power for use in prepared.columns_}
+    assert powers["income"] < 0.6
+    assert powers["debt"] > 1.4
+    assert powers["mass"] == powers["truth"] == 1
+    income, debt, mass, _ = prepared.transform(frame).T
+    assert_allclose(debt, -income, atol=1e-9)
+    assert (
+        np.abs(income).max() < 5 < 50 < np.abs(RobustScaler().fit_transform(frame["income"].to_numpy()[:, None])).max()
+    )
+    assert np.corrcoef(income, mass)[0, 1] > 0.95
+    assert (np.diff(income[np.argsort(normal)]) > 0).all()  # nothing changes places
+    values = frame["income"].to_numpy().copy()
+    values[0] = 1e7
+    spoiled = pa.table({"income": values, "mass": normal})
+    prepared = TablePreparation().fit(spoiled)
+    assert prepared.columns_[0].power == pytest.approx(powers["income"], abs=0.1)
+    assert prepared.transform(spoiled)[0, 0] > 4 * np.abs(prepared.transform(spoiled)[1:, 0]).max()
+
+
+def test_powers_are_the_likeliest_of_yeo_and_johnson(monkeypatch):
+    z = rng().standard_t(3, size=(50, 3)) * 5
+    z[0, 0] = np.nan
+    powers = np.array([0.1, 1.0, 1.7])
+    expected = np.column_stack([yeojohnson(column, power) for column, power in zip(z.T, powers, strict=True)])
+    assert_allclose(raised(z, powers), expected)
+    skewed = yeojohnson(rng().normal(size=1500), 1.6)
+    monkeypatch.setattr("robustlda.tables.powers._UNITS", (1.0,))
+    clipped = np.clip(skewed, *np.quantile(skewed, [0.01, 0.99]))
+    assert fit_powers(skewed[:, None])[0] == pytest.approx(yeojohnson(clipped)[1], abs=0.06)
 
 
 def test_an_outlier_and_a_rare_value_set_no_scale():

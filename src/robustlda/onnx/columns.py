@@ -1,8 +1,8 @@
 """`TablePreparation` as operators: an input for each column, features out.
 
-Numbers are centered, scaled and filled in, gaps become features, and a word becomes its row of a small table. A graph
-cannot take words apart, so dates and free text are refused, numbers in words ("3,750 g") are given as numbers, and
-texts have no spaces around them; `robustlda predict` sees to both.
+Numbers are centered, scaled, raised to powers and filled in, gaps become features, and a word becomes its row of a
+small table. A graph cannot take words apart, so dates and free text are refused, numbers in words ("3,750 g") are given
+as numbers, and texts have no spaces around them; `robustlda predict` sees to both.
 """
 
 from typing import Any
@@ -36,11 +36,23 @@ def features(graph: Graph, recipe: Recipe) -> str:
         V = graph.add("Concat", *recipe.numbers, axis=1)
         missing = graph.add("Or", graph.add("IsNaN", V), graph.add("IsInf", V))
         scaled = graph.add("Div", graph.add("Sub", V, recipe.center), recipe.scale)
-        parts.append(graph.add("Where", missing, recipe.filling, scaled))
+        spread = graph.add("Div", _raised(graph, scaled, recipe.power), recipe.spread)
+        parts.append(graph.add("Where", missing, recipe.filling, spread))
         if len(recipe.gaps):
             parts.append(graph.as_double(graph.add("Gather", missing, recipe.gaps.astype(np.int64), axis=1)))
     parts += [_looked_up(graph, name, words, rows) for name, (words, rows) in recipe.categories.items()]
     return graph.add("Concat", *parts, axis=1)
+
+
+def _raised(graph: Graph, z: str, powers: Any) -> str:
+    """Numbers raised to their powers, as `tables.powers` does."""
+    if (powers == 1).all():
+        return z
+    sign = graph.add("Sign", z)
+    exponent = graph.add("Add", graph.add("Mul", sign, powers - 1), np.ones(1))
+    logs = graph.add("Log", graph.add("Add", graph.add("Abs", z), np.ones(1)))
+    grown = graph.add("Sub", graph.add("Exp", graph.add("Mul", exponent, logs)), np.ones(1))
+    return graph.add("Mul", sign, graph.add("Div", grown, exponent))
 
 
 def _looked_up(graph: Graph, name: str, words: tuple[str, ...], rows: Any) -> str:

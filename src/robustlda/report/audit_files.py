@@ -132,7 +132,7 @@ def summary(audit: LabelAudit, notes: list[str], table: LabeledTable | None = No
     if table is not None:
         found["fingerprint"] = table.fingerprint
         found["columns"] = [
-            {"name": use.name, "kind": use.kind, "features": list(use.features), "note": use.note}
+            {"name": use.name, "kind": use.kind, "features": list(use.features), "note": use.note, "power": use.power}
             for use in table.columns
         ]
         found["findings"] = [

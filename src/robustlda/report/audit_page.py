@@ -258,7 +258,7 @@ def _used_as(use: "ColumnUse") -> str:
     if not features:
         return "the labels" if use.kind == "label" else "not used"
     if features == (use.name,):
-        return "as it is"
+        return "as it is" if use.power == 1 else f"long tail, raised to the power {use.power:.2g}"
     if len(features) == 1:
         return short(features[0], 60)
     return short(f"{len(features)} features: {', '.join(features[:4])}{', …' if len(features) > 4 else ''}", 160)

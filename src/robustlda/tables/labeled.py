@@ -26,12 +26,16 @@ class RawTable:
 
 @dataclass(frozen=True)
 class ColumnUse:
-    """What became of a column: its kind, the features made of it (none if it was left out), and why."""
+    """What became of a column: its kind, the features made of it (none if it was left out), and why.
+
+    Numbers with a long tail to one side are raised to a `power`, as in `tables.powers`; 1 leaves them as they are.
+    """
 
     name: str
     kind: str  # number, category, date, text, label, id, constant, empty, other
     features: tuple[str, ...]
     note: str = ""
+    power: float = 1.0
 
 
 @dataclass(frozen=True)

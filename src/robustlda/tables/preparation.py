@@ -1,9 +1,9 @@
 """`TablePreparation`: features from the columns of a table, and a word on what became of each column.
 
 Scikit-learn's encoders do the work: numbers are scaled robustly and imputed, categories get a feature each, text is
-embedded. What is ours is the dispatch, column by column, with a reason that a person can read, and rules that keep an
-audit honest: what identifies a row is not learned from, nor is a column that gives the label away, a rare category or a
-rare gap does not make its row an outlier, and outliers set no scale.
+embedded. What is ours is the dispatch, column by column, with a reason that a person can read, powers for long tails
+(`powers`), and rules that keep an audit honest: what identifies a row is not learned from, nor is a column that gives
+the label away, a rare category or a rare gap does not make its row an outlier, and outliers set no scale.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from robustlda.documentation import Documented
 from robustlda.linalg import Array
 from robustlda.tables import columns as kinds
-from robustlda.tables import doubtful, known
+from robustlda.tables import doubtful, known, powers
 from robustlda.tables.columns import Reading
 from robustlda.tables.frames import as_arrow
 from robustlda.tables.labeled import ColumnUse, Finding
@@ -39,14 +39,17 @@ GAPS, GAPS_SHARE = 10, 0.02
 class Recipe:
     """How features are made of numbers and categories, for those who make them elsewhere.
 
-    First come the `numbers`, centered, scaled, and where they are missing with `filling` in their place; then a feature
-    for each of those that are at the places `gaps`, 1 where they are missing; then the features of the categories: for
-    each column its words, and the row of features that stands for each word. Other words have zeros.
+    First come the `numbers`, centered, scaled, raised to a `power` and divided by their `spread`, and where they are
+    missing with `filling` in their place; then a feature for each of those that are at the places `gaps`, 1 where they
+    are missing; then the features of the categories: for each column its words, and the row of features that stands for
+    each word. Other words have zeros.
     """
 
     numbers: tuple[str, ...]
     center: Array
     scale: Array
+    power: Array
+    spread: Array
     filling: Array
     gaps: Array
     categories: dict[str, tuple[tuple[str, ...], Array]]
@@ -79,7 +82,8 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
     feature_names_in_ : ndarray of shape (n_columns,)
         The columns of the table.
     feature_center_, feature_scale_ : ndarray of shape (n_features,)
-        A feature times its scale, plus its center, is in the units of the table.
+        A feature times its scale, plus its center, is in the units of the table, but for numbers with a long tail:
+        these are raised to a power before (`power` in `columns_`).
 
     Examples
     --------
@@ -139,7 +143,10 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
         if not self._readings:
             raise ValueError(f"No column contains usable features. {_why_none(readings)}")
         made = self._learn(table)
-        self.columns_ = [_use(name, readings.get(name), made.get(name, ())) for name in table.column_names]
+        self.columns_ = [
+            _use(name, readings.get(name), made.get(name, ()), self._powers.get(name, 1.0))
+            for name in table.column_names
+        ]
         self.findings_ = [f for use in self.columns_ if (f := _finding(use)) is not None]
         return self
 
@@ -155,7 +162,10 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
         self._names = [name for _, name in made]
         unscaled = len(made) - len(self._center)
         self.feature_center_ = np.concatenate([self._center, np.zeros(unscaled)])
-        self.feature_scale_ = np.concatenate([self._scale, np.ones(unscaled)])
+        self.feature_scale_ = np.concatenate([self._scale * self._spread, np.ones(unscaled)])
+        self._powers = {
+            owner: float(power) for (owner, name), power in zip(made, self._power, strict=False) if owner == name
+        }
         features: dict[str, list[str]] = {}
         for owner, name in made:
             features.setdefault(owner, []).append(name)
@@ -167,12 +177,16 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
         self._varies = _varies(V)
         V = V[:, self._varies]
         names = [pair for pair, varies in zip(names, self._varies, strict=True) if varies]
-        self._center = self._scale = np.empty(0)
+        self._center = self._scale = self._power = self._spread = np.empty(0)
         self._gaps = np.empty(0, int)
         if names:
             scaler = RobustScaler().fit(V)
             self._center, self._scale = scaler.center_, _spread(V, scaler.center_, scaler.scale_)
-            self._imputer = SimpleImputer(strategy="median").fit((V - self._center) / self._scale)
+            self._power, unit = powers.fit_powers((V - self._center) / self._scale)
+            self._scale = self._scale * unit
+            Z = powers.raised((V - self._center) / self._scale, self._power)
+            self._spread = _spread(Z, np.zeros(Z.shape[1]), np.subtract(*np.nanquantile(Z, [0.75, 0.25], axis=0)))
+            self._imputer = SimpleImputer(strategy="median").fit(Z / self._spread)
             n, missing = len(V), np.isnan(V).sum(axis=0)
             self._gaps = np.flatnonzero((missing >= max(GAPS, GAPS_SHARE * n)) & (missing <= n - GAPS))
         return names + [(names[j][0], f"{names[j][1]} missing") for j in self._gaps]
@@ -241,7 +255,8 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
         V = self._numbers(table)[0][:, self._varies]
         parts = [np.isnan(V[:, self._gaps]).astype(float)]
         if V.shape[1]:
-            parts.insert(0, self._imputer.transform((V - self._center) / self._scale))
+            Z = powers.raised((V - self._center) / self._scale, self._power) / self._spread
+            parts.insert(0, self._imputer.transform(Z))
         if self._encoder is not None:
             parts.append(_encoded(self._encoder, self._words(table)))
         parts += [embedding.transform(kinds.words(table[name])) for name, embedding in self._embeddings.items()]
@@ -275,7 +290,8 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
             raise ValueError("Dates and text have no recipe.")
         numbers = [name for name, varies in zip(numbers, self._varies, strict=True) if varies]
         filling = self._imputer.statistics_ if numbers else np.empty(0)
-        return Recipe(tuple(numbers), self._center, self._scale, filling, self._gaps, self._rows_of_words())
+        scaling = self._center, self._scale, self._power, self._spread
+        return Recipe(tuple(numbers), *scaling, filling, self._gaps, self._rows_of_words())
 
     def _rows_of_words(self) -> dict[str, tuple[tuple[str, ...], Array]]:
         """The features that the encoder makes of each word, by column."""
@@ -339,10 +355,10 @@ def _spread(V: Array, center: Array, scale: Array) -> Array:
     return np.where(scale > 0, scale, 1.0)
 
 
-def _use(name: str, reading: Reading | None, features: tuple[str, ...]) -> ColumnUse:
+def _use(name: str, reading: Reading | None, features: tuple[str, ...], power: float) -> ColumnUse:
     if reading is None:
         return ColumnUse(name, "not asked for", ())
-    return ColumnUse(name, reading.kind, features, reading.note)
+    return ColumnUse(name, reading.kind, features, reading.note, power)
 
 
 _ALWAYS_TOLD = ("id", "code", "repeated", "label again", "other", "text", "empty", "constant")
