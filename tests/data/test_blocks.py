@@ -173,3 +173,14 @@ def test_whole_weights_count_copies_and_others_do_not():
     assert_allclose(copies.one_trusted, [1, 0.5, 0.1])
     importance = Weights.of(np.array([0.5, 3, 2]))
     assert_array_equal(importance.one, importance.given)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_products_with_a_triangle_are_products(dtype, order):
+    rng = np.random.default_rng(0)
+    B, V = rng.normal(size=(40, 130)), np.triu(rng.normal(size=(130, 130)))
+    for matrix in (V, V.T, V + np.eye(130, k=-1)):  # one of them is an upper triangle
+        found = DenseBlock(np.asarray(B, dtype, order)).times(matrix)
+        assert found.dtype == dtype
+        assert_allclose(found, B @ matrix, atol=1e-4 if dtype == np.float32 else 1e-12)

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from scipy.linalg.blas import dtrmm
+from scipy.linalg.blas import dtrmm, strmm
 
 from robustlda.linalg import Array, class_indicator
 
@@ -47,11 +47,11 @@ class DenseBlock:
     def times(self, V: Array) -> Array:
         # The order of memory in which BLAS is faster for few columns: by half, in double precision.
         V = V.astype(self.dtype, copy=False)
-        if self.dtype == np.float32:
-            return self._B @ V
+        single = self.dtype == np.float32
         if _is_upper_triangle(V) and self._B.flags.c_contiguous:
-            return np.asarray(dtrmm(1.0, V, self._B.T, trans_a=1).T)  # half of the operations
-        return (V.T @ self._B.T).T
+            multiply = strmm if single else dtrmm
+            return np.asarray(multiply(1.0, V, self._B.T, trans_a=1).T)  # half of the operations
+        return self._B @ V if single else (V.T @ self._B.T).T
 
     def exactly_times(self, V: Array) -> Array:
         return self._B.astype(np.float64, copy=False) @ V
