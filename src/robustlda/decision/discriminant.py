@@ -22,12 +22,13 @@ farther from them.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import softmax
 
 from robustlda.decision.labels import Labels
-from robustlda.decision.likelihood import floored
+from robustlda.decision.likelihood import PROB_FLOOR, floored
 from robustlda.decision.ridge import LeastSquares, Solution
 from robustlda.linalg import Array
 
@@ -100,23 +101,29 @@ def _likeliest(solutions: Iterable[Solution], labels: Labels, beliefs: Array, li
         loss = tried[best][1] - tried[best + 1][1]
         spread = labels.weight @ (loss - labels.share(loss)) ** 2
         best += int(values[best] - values[best + 1] <= CLEARLY * np.sqrt(spread))
-    return tried[best][0]
+    found = tried[best][0]
+    return replace(found, held_out=softmax(found.held_out, axis=1))
 
 
 def _sharpest(solution: Solution, labels: Labels, beliefs: Array, likelihood: Array) -> tuple[Discriminant, Array]:
-    """The analysis with the τ that makes what was given most likely, and the logarithms of its likelihood."""
+    """The analysis with the τ that makes what was given most likely, and the logarithms of its likelihood.
+
+    What it says of held-out samples are scores yet.
+    """
     coef, offset = _analysis(solution, beliefs, labels.weight)
-    scores = (solution.held_out @ coef + offset) * SHARPNESS[0]
-    odds = np.exp(scores - scores.max(axis=1, keepdims=True))
-    best, logs, held_out = SHARPNESS[0], np.full(len(odds), -np.inf), odds
+    scores = solution.held_out @ coef + offset
+    scores -= scores.max(axis=1, keepdims=True)
+    odds = np.exp(SHARPNESS[0] * scores)
+    best, logs = SHARPNESS[0], np.full(len(odds), -np.inf)
+    at_least = PROB_FLOOR * likelihood.mean(axis=1)  # as in `floored`
     for sharpness in SHARPNESS:
-        p = odds / odds.sum(axis=1, keepdims=True)
-        found = np.log(np.maximum((floored(p) * likelihood).sum(axis=1), 1e-300))
+        expected = np.einsum("ij,ij->i", odds, likelihood) / odds.sum(axis=1)
+        found = np.log(np.maximum((1 - PROB_FLOOR) * expected + at_least, 1e-300))
         if labels.weight @ found > labels.weight @ logs:
-            best, logs, held_out = sharpness, found, p
-        odds = odds * odds  # twice as sharp
+            best, logs = sharpness, found
+        odds *= odds  # twice as sharp
     coef, offset = best * (solution.coef @ coef), best * (solution.offset @ coef + offset)
-    return Discriminant(coef, offset, held_out, solution.penalty), logs
+    return Discriminant(coef, offset, best * scores, solution.penalty), logs
 
 
 def _analysis(solution: Solution, beliefs: Array, weight: Array) -> tuple[Array, Array]:
