@@ -145,8 +145,8 @@ class Scores:
     @cached_property
     def typical(self) -> float:
         """The size of what rules say, in the mean of all rules."""
-        total = sum(float((part.logs.mean(axis=0) ** 2).sum()) for part in self.parts)
-        return float(np.sqrt(total / (self.c * self.n))) or 1.0
+        squares = ((part.logs.mean(axis=0) ** 2).sum(axis=0) @ self.weight[part.samples] for part in self.parts)
+        return float(np.sqrt(sum(squares) / (self.c * self.weight.sum()))) or 1.0
 
     def products_with_mean(self, d: Array) -> Array:
         """Σ_j ℓ_jk d_jl for all k and l, with the mean ℓ of all rules."""
