@@ -17,7 +17,7 @@ from robustlda.linalg import Array
 
 _STEPS = 100
 _HALVINGS = 30
-_LONGEST = 2.0  # that a variable may change in a step
+_LONGEST = 0.5  # that a variable may change in a step
 _FLAT = 1e-10  # of the largest curvature, below which there is none
 _NEAR = 1e-2  # gain of a step, from which on it is clear which maximum is ahead
 _ROUNDING = 1e-13  # of a value, that it may seem to fall by; a step that gains no more is the last
