@@ -108,7 +108,7 @@ def _likeliest(solutions: Iterable[Solution], labels: Labels, beliefs: Array, li
 def _sharpest(solution: Solution, labels: Labels, beliefs: Array, likelihood: Array) -> tuple[Discriminant, Array]:
     """The analysis with the τ that makes what was given most likely, and the logarithms of its likelihood.
 
-    What it says of held-out samples are scores yet.
+    What it says of held-out samples are still scores, not probabilities.
     """
     coef, offset = _analysis(solution, beliefs, labels.weight)
     scores = solution.held_out @ coef + offset

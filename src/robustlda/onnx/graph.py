@@ -29,8 +29,7 @@ DOMAINS = {"": OPSET, ML: ML_OPSET}
 OPERATORS = frozenset({
     "Abs", "Add", "ArgMax", "Cast", "Ceil", "Concat", "Div", "Exp", "Gather", "Identity", "IsInf", "IsNaN",
     "LabelEncoder", "Log", "MatMul", "Max", "Min", "Mul", "Neg", "Or", "Pow", "ReduceMax", "ReduceMean", "ReduceSum",
-    "Sign",
-    "Softmax", "Sqrt", "Squeeze", "Sub", "Where",
+    "Sign", "Softmax", "Sqrt", "Squeeze", "Sub", "Where",
 })
 # fmt: on
 """All that is ever written, and all that is run when it is read: none reads a file, repeats itself or grows by much."""
