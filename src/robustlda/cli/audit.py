@@ -102,6 +102,7 @@ def audit(
     if in_parts:
         assert table is not None
         _refuse_in_parts(images, fix)
+        parts.label_column(columns)  # before workers are started
         options.alone_in(by.checkpoint)
         with parts.cluster(by):
             found, notes = parts.audit(table, columns, max_false_alarm, verified, by.checkpoint, screen)

@@ -51,12 +51,12 @@ def fit(
     persistence.check_writable(out)
     screen = Screen(quiet=quiet)
     if parts.is_in_parts(table, by.asked):
+        label = parts.label_column(columns)
         options.alone_in(by.checkpoint)
         with parts.cluster(by):
             preparation, model, notes = parts.fit(
                 table, columns, verified, by.checkpoint, screen, partial(persistence.check_writable, out)
             )
-        label = str(columns.label)
     else:
         raw = tables.read(table, layout)
         data = tables.understood(raw, columns)

@@ -56,6 +56,15 @@ def _is_large(path: Path) -> bool:
     return metadata.num_rows * metadata.num_columns > LARGE
 
 
+def label_column(columns: Columns) -> str:
+    """The one column of labels that a table in parts has."""
+    if columns.label is None:
+        raise ValueError("Specify the column that holds the labels: --label COLUMN.")
+    if not isinstance(columns.label, str):
+        raise ValueError("Answers of several people need a table in memory; this one is read in parts: --label COLUMN.")
+    return columns.label
+
+
 @contextmanager
 def cluster(by: Workers) -> Iterator[None]:
     """The workers that passes over the rows run on; without any, this process does it all."""
@@ -164,22 +173,19 @@ def _read(
     from robustlda.tables.parts import fitted_to_some
     from robustlda.tables.preparation import TablePreparation
 
-    if columns.label is None:
-        raise ValueError("Specify the column that holds the labels: --label COLUMN.")
-    if not isinstance(columns.label, str):
-        raise ValueError("Answers of several people need a table in memory; this one is read in parts: --label COLUMN.")
+    label = label_column(columns)
     preparation = TablePreparation(columns=columns.features, keep=columns.keep)
-    fitted_to_some(parquet_files(table), columns.label, columns.id, preparation)
-    rows = ParquetTable(table, columns.label, id=columns.id, preparation=preparation)
+    fitted_to_some(parquet_files(table), label, columns.id, preparation)
+    rows = ParquetTable(table, label, id=columns.id, preparation=preparation)
     journal = Journal(checkpoint, watch)
     journal.begin((__version__, rows.identity(), columns, None if verified is None else verified.read_bytes()))
     # Features are known by their places, as those that the preparation makes of other tables are.
     data = replace(parted_input.read(rows, journal=journal), names=None)
-    data, more = _one_spelling(data, columns)
+    data, more = _one_spelling(data, label, exact=columns.exact_labels)
     return data, preparation, [*(finding.message for finding in preparation.findings_), *more]
 
 
-def _one_spelling(data: "PartedInput", columns: Columns) -> "tuple[PartedInput, list[str]]":
+def _one_spelling(data: "PartedInput", label: str, *, exact: bool) -> "tuple[PartedInput, list[str]]":
     """The rows with labels that differ only in case or spaces taken as one."""
     from functools import partial
 
@@ -187,18 +193,17 @@ def _one_spelling(data: "PartedInput", columns: Columns) -> "tuple[PartedInput, 
 
     from robustlda.tables.understanding import one_spelling
 
-    assert isinstance(columns.label, str)
     assert data.labels is not None
     counts = data.labels.parts.fold(_counted, _added, data.labels)
     if None in counts:
         raise ValueError(
-            f"{counts[None]:,} rows have no label in column {columns.label!r}: of a table that is read in parts, leave "
+            f"{counts[None]:,} rows have no label in column {label!r}: of a table that is read in parts, leave "
             "them out first."
         )
-    if columns.exact_labels or not all(isinstance(label, str) for label in counts):
+    if exact or not all(isinstance(each, str) for each in counts):
         return data, []
     distinct = np.array(sorted(counts))
-    spelled, findings = one_spelling(distinct, np.array([counts[str(label)] for label in distinct]), columns.label)
+    spelled, findings = one_spelling(distinct, np.array([counts[str(each)] for each in distinct]), label)
     if not findings:
         return data, []
     labels = data.labels.apply(partial(_respelled, distinct, spelled))
