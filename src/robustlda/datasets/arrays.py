@@ -1,5 +1,6 @@
 """Files of the paper's data sets: arrays `X` and `y`, or the .mat files of Deng Cai's collection."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,9 @@ def read_counts(counts: Path, labels: Path) -> tuple[Any, Array]:
 def read_mat(path: Path) -> tuple[Any, Array]:
     """Arrays `fea` and `gnd` of a .mat file; labels from 0, and square images, stored by columns, transposed."""
     try:
-        content = loadmat(path)
+        with warnings.catch_warnings():  # what NumPy will do otherwise one day is SciPy's concern
+            warnings.simplefilter("ignore", DeprecationWarning)
+            content = loadmat(path)
         X, y = content["fea"], np.asarray(content["gnd"]).ravel()
     except NotImplementedError:
         raise ValueError(f"{path} is a MATLAB 7.3 file; save it again with save(…, '-v7').") from None
