@@ -11,6 +11,7 @@ from robustlda.data.chunked import Blocks, LocalParts
 from robustlda.data.columns import Column, Recipe
 from robustlda.data.journal import Journal
 from robustlda.data.parted import packed, unpacked
+from robustlda.decision.beliefs import believed_classes
 from robustlda.linalg import weighted_quantile
 
 SIZES = [3, 1, 50, 7, 39]
@@ -125,3 +126,21 @@ def test_a_source_that_can_be_read_once_is_refused():
         Blocks((np.eye(2), np.arange(2)) for _ in range(3))
     with pytest.raises(TypeError, match=r"yields \(rows, labels\) or \(rows, labels, weights\), not ndarray"):
         list(Blocks([np.eye(2)]))
+
+
+@pytest.mark.parametrize("lost", [[], [2], [0, 3], [1, 2, 3]])
+def test_believed_classes_are_those_in_memory_also_where_a_class_is_lost(lost):
+    R = np.random.default_rng(0).dirichlet(np.full(4, 0.3), size=101)
+    R[:, lost] = 0.2 * R[:, [0]] * R[:, [1]]  # for two lost classes the same sample is the most probable one
+    R /= R.sum(axis=1, keepdims=True)
+    classes, belief = believed_classes(parted(R, [*SIZES, 0, 1]), 4)
+    expected, how = believed_classes(R, 4)
+    assert_array_equal(np.unique(expected), np.arange(4))
+    assert_array_equal(classes[np.arange(101)], expected)
+    assert_array_equal(belief[np.arange(101)], how)
+
+
+def test_of_the_only_samples_of_their_classes_none_is_taken():
+    R = np.array([[0.9, 0.1, 0.0], [0.4, 0.6, 0.0]])
+    classes, _ = believed_classes(parted(R, [1, 1]), 3)
+    assert_array_equal(classes[np.arange(2)], [0, 1])

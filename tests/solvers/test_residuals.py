@@ -6,6 +6,7 @@ large or small A is and however many orders of magnitude lie between its entries
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from robustlda import MMC, RatioLDA, TraceRatioLDA
 from robustlda.solvers import eigen
@@ -68,6 +69,36 @@ def test_the_residual_would_notice():
     W = eigen.smallest(A, 3)
     assert residual(A, np.linalg.qr(W + 1e-11)[0]) > MOST
     assert orthogonality(W * (1 + 1e-11)) > MOST
+
+
+def pair(rank=60):
+    """A symmetric matrix, and a positive semi-definite one of some rank."""
+    rng = np.random.default_rng(1)
+    A, F = rng.normal(size=(60, 60)), rng.normal(size=(60, rank))
+    return A + A.T, F @ F.T + (rank == 60) * np.eye(60)
+
+
+def test_few_pairs_of_large_matrices_are_those_of_all_of_them():
+    A, B = pair()
+    theta, W = eigen.largest_generalized(A, B, 2, lanczos_dim=60)
+    expected, V = eigen.largest_generalized(A, B, 2, lanczos_dim=61)
+    assert_allclose(theta, expected, rtol=1e-12)
+    assert theta[0] > theta[1]
+    assert_allclose(np.abs(np.diag(W.T @ B @ V)), 1, atol=1e-10)
+    assert_allclose(W.T @ B @ W, np.eye(2), atol=1e-12)
+    assert_allclose(A @ W, (B @ W) * theta, atol=1e-10)
+
+
+@pytest.mark.parametrize(("rank", "m", "there"), [(60, 2, True), (60, 3, False), (40, 2, False)])
+def test_lanczos_takes_few_pairs_where_a_factor_is_accurate(rank, m, there, monkeypatch):
+    taken = []
+    genuine = eigen._by_lanczos
+    monkeypatch.setattr(eigen, "_by_lanczos", lambda *given: taken.append(1) or genuine(*given))
+    A, B = pair(rank)
+    theta, W = eigen.largest_generalized(A, B, m, lanczos_dim=50)
+    assert bool(taken) == there
+    assert np.isfinite(W).all()
+    assert (np.diff(theta) < 0).all()
 
 
 @pytest.mark.parametrize("kind", [RatioLDA, TraceRatioLDA, MMC])

@@ -16,31 +16,34 @@ def believed_classes(R: Any, n_classes: int) -> tuple[Any, Any]:
         most = most_probable(R)
         return most, R[np.arange(len(most)), most]
     classes, belief = R.keep_parts(_most_probable_and_how, outputs=2)
-    lost = np.flatnonzero(class_totals(classes, 1.0 + 0.0 * belief, n_classes) == 0)
-    if not len(lost):
-        return classes, belief
-    # The sample for which a lost class is most probable stands for it.
-    rows = positions(belief)
-    peaks = R.parts.fold(partial(_peaks, lost), _larger, R, rows)
-    chosen = np.array([row for _, row in peaks])
-    return apply(partial(_replaced, chosen, lost), classes, rows), belief
+    rows, sizes = positions(belief), class_totals(classes, 1.0 + 0.0 * belief, n_classes)
+    for k in np.flatnonzero(sizes == 0).tolist():
+        # The sample for which a lost class is most probable stands for it, if it is not the only one of another class.
+        value, row, was = R.parts.fold(partial(_peak, k, sizes > 1), _higher, R, classes, rows)
+        if value < 0:
+            break
+        classes, belief = (
+            apply(partial(_replaced, row, other), column, rows) for column, other in ((classes, k), (belief, value))
+        )
+        sizes[was], sizes[k] = sizes[was] - 1, 1
+    return classes, belief
 
 
 def _most_probable_and_how(R: Array) -> tuple[Array, Array]:
     return R.argmax(axis=1), R.max(axis=1)
 
 
-def _peaks(classes: Array, R: Array, rows: Array) -> list[tuple[float, int]]:
-    """The largest belief in each of some classes, and whose it is."""
-    return [(float(R[:, k].max()), int(rows[R[:, k].argmax()])) for k in classes]
+def _peak(k: int, several: Array, R: Array, classes: Array, rows: Array) -> tuple[float, int, int]:
+    """The largest belief in a class among samples of classes with several, whose it is, and of which class."""
+    if not several[classes].any():
+        return -1.0, -1, -1
+    row = int(np.where(several[classes], R[:, k], -1).argmax())
+    return float(R[row, k]), int(rows[row]), int(classes[row])
 
 
-def _larger(left: list[tuple[float, int]], right: list[tuple[float, int]]) -> list[tuple[float, int]]:
-    return [b if b[0] > a[0] else a for a, b in zip(left, right, strict=True)]
+def _higher(left: tuple[float, int, int], right: tuple[float, int, int]) -> tuple[float, int, int]:
+    return right if right[0] > left[0] else left
 
 
-def _replaced(chosen: Array, classes: Array, labels: Array, rows: Array) -> Array:
-    labels = labels.copy()
-    for row, k in zip(chosen, classes, strict=True):
-        labels[rows == row] = k
-    return labels
+def _replaced(row: int, other: Any, values: Array, rows: Array) -> Array:
+    return np.where(rows == row, other, values)
