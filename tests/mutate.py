@@ -19,10 +19,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TESTS = {
-    "losses": ["tests/test_losses.py", "tests/solvers/test_solvers.py"],
-    "solvers": ["tests/solvers", "tests/estimators/test_degenerate.py"],
-    "decision": ["tests/decision", "tests/estimators/test_degenerate.py"],
-    "data": ["tests/data", "tests/solvers/test_passes.py", "tests/estimators/test_degenerate.py"],
+    "losses": ["tests/test_losses.py", "src/robustlda/losses.py", "tests/solvers/test_solvers.py"],
+    "solvers": ["tests/solvers", "src/robustlda/solvers", "tests/estimators/test_degenerate.py"],
+    "decision": ["tests/decision", "src/robustlda/decision", "tests/estimators/test_degenerate.py"],
+    "data": ["tests/data", "src/robustlda/data", "tests/solvers/test_passes.py", "tests/estimators/test_degenerate.py"],
 }
 """What is run on a fault in a folder, or a file, of the package."""
 SECONDS = 600

@@ -1,5 +1,7 @@
 """Every loss is concave in the squared length, and its weight is its derivative."""
 
+from dataclasses import FrozenInstanceError
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -13,6 +15,7 @@ MEMBERS = [
     losses.Lp(p=1.5),
     losses.Capped(cap=0.3),
     losses.Welsch(0.5),
+    losses.Cauchy(0.5),
 ]
 t = np.concatenate([[0.0], np.geomspace(1e-8, 1e3, 400)])
 
@@ -90,3 +93,24 @@ def test_a_new_loss_is_one_small_class():
 
 def test_settings_are_those_of_the_documentation():
     assert losses.Capped() == losses.Capped(cap=2.0, smoothing=1e-6)
+
+
+@pytest.mark.parametrize("loss", MEMBERS, ids=str)
+def test_settings_stay_as_they_were_checked(loss):
+    for name in vars(loss):
+        with pytest.raises(FrozenInstanceError):
+            setattr(loss, name, 0.0)
+
+
+def midpoint_above(loss, exponent, a, b):
+    """Whether N^q at the midpoint lies above the mean of its values at both ends, N being the sum of the loss."""
+    at_ends = [loss.value(ends).sum(axis=-1) ** exponent for ends in (a, b)]
+    return loss.value((a + b) / 2).sum(axis=-1) ** exponent >= np.mean(at_ends, axis=0) * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("loss", MEMBERS, ids=str)
+def test_the_largest_exponent_is_the_largest_that_is_concave(loss):
+    a, b = np.random.default_rng(0).lognormal(sigma=3, size=(2, 500, 4))
+    assert midpoint_above(loss, loss.max_exponent, a, b).all()
+    near_zero = np.array([[2e-5]]), np.array([[4e-3]])
+    assert not midpoint_above(loss, 1.1 * loss.max_exponent, *near_zero).any()
