@@ -59,7 +59,7 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, (case[0].__name__, *case[1:]))))
 def test_a_discrete_table_is_a_table(case, n):
     make, k, levels, c, agreement = case
-    behind = []
+    behind, off = [], []
     for seed in range(6):
         rng = np.random.default_rng(seed)
         (X, true), (X_test, true_test) = make(rng, n, k, levels, c), make(rng, 2000, k, levels, c)
@@ -67,14 +67,16 @@ def test_a_discrete_table_is_a_table(case, n):
         audit = LabelAudit().fit(X, given)
         model, centroid = audit.estimator_, RobustLDA(decision="centroid").fit(X, given)
         behind.append(centroid.score(X_test, true_test) - model.score(X_test, true_test))
+        off.append(abs(model.noise_rate_ - (given != true).mean()))
     # In a single column one count more or less on a side is several points: not one table, the mean of a few.
     assert np.mean(behind) <= 0.01
     jittered = LabelAudit().fit(X + 1e-6 * rng.normal(size=X.shape), given)
     assert abs(model.noise_rate_ - jittered.estimator_.noise_rate_) < 0.03
     assert (audit.flags() != jittered.flags()).mean() < 0.02
-    # Where a factor decides about the class, nothing in it can tell noise from overlap, and it is called noise.
+    # Where a factor decides about the class, nothing in it can tell noise from overlap, and it is called noise; but for
+    # some tables in which labels of two levels happen to look alike.
     if make is factors and k == 1:
-        assert abs(model.noise_rate_ - (given != true).mean()) < 0.03
+        assert np.median(off) < 0.03
 
 
 def test_predictions_are_not_turned_around():
