@@ -246,6 +246,34 @@ def test_checked_rows_settle_the_noise_rate():
     assert not set(after.to_review(100)) & set(rows)
 
 
+def test_checked_rows_do_not_pay_for_false_alarms_among_others():
+    X, given, true = confused_by_looks()
+    before = LabelAudit(max_false_alarm=0.05).fit(X, given)
+    rows = np.argsort(before.rank_)[: before.n_worth_checking_]
+    after = LabelAudit(max_false_alarm=0.05).fit(X, given, verified={int(i): true[i] for i in rows})
+    checked, flags = after.verified_, after.flags()
+    assert_array_equal(flags[checked], (given != true)[checked])
+    doubted = after.probability_wrong_[flags & ~checked]
+    assert not len(doubted) or (1 - doubted).mean() <= 0.05
+    everything = after.flags(0.5)[~checked]
+    assert_array_equal(everything[after.probability_wrong_[~checked] > 0.99], True)  # some flags are left to be found
+    assert not np.isin(after.suspects(), rows).any()
+    assert set(after.checked_rows()) == set(rows)
+
+
+def test_a_wrong_label_that_a_person_has_found_is_flagged_also_if_it_is_an_outlier():
+    X, y = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    X[5] = 40.0
+    given = y.copy()
+    given[5] = 2
+    assert LabelAudit().fit(X, given).finding_[5] == "outlying"
+    audit = LabelAudit().fit(X, given, verified={5: y[5]})
+    assert audit.finding_[5] == "mislabeled"
+    assert audit.flags()[5]
+    assert audit.cleaned()[0][5] == y[5]
+
+
 def test_verified_may_be_a_mask_a_dict_or_labels():
     X, given, true = human_errors(300)
     right = np.flatnonzero(given == true)[:25]

@@ -22,7 +22,7 @@ from sklearn.preprocessing import FunctionTransformer
 from robustlda import RobustLDA, persistence
 from robustlda.cli.screen import Screen
 from robustlda.output import printable
-from robustlda.report import audit_files
+from robustlda.report import reviewed
 from robustlda.report.audit_files import spreadsheet_safe
 from robustlda.tables.preparation import TablePreparation
 
@@ -211,16 +211,16 @@ def test_hostile_ids_come_back_and_are_formulas_nowhere(tmp_path):
     words = ["--label", "l", "--id", "i"]
     result = inside("audit", str(tmp_path / "t.parquet"), *words, "--out", str(tmp_path / "o"))
     assert result.returncode == 0, result.stderr
-    cells = audit_files._texts(tmp_path / "o" / "suspects.csv")
+    cells = reviewed._texts(tmp_path / "o" / "suspects.csv")
     assert {"id", "given", "'=a", "'@b"} <= set(cells[0])
     assert not [cell for line in cells for cell in line if spreadsheet_safe(cell) != cell and not cell.startswith("'")]
     at = cells[0].index("id")
     (tmp_path / "v.csv").write_text("id,verified\n", encoding="utf-8")
     with (tmp_path / "v.csv").open("a", newline="", encoding="utf-8") as file:
         file.writelines('"{}",{}\n'.format(line[at].replace('"', '""'), "'=0") for line in cells[1:6])
-    found = audit_files.read_verified(tmp_path / "v.csv", np.array(ids))
+    found = reviewed.by_id(reviewed.read([tmp_path / "v.csv"]), np.array(ids))
     assert {ids[i] for i in found} == {line[at][1:] for line in cells[1:6]}
-    assert set(audit_files.as_labels(found, np.array([f"={c}" for c in Y])).values()) == {"=0"}
+    assert set(reviewed.as_labels(found, np.array([f"={c}" for c in Y])).values()) == {"=0"}
     model, predictions = str(tmp_path / "m.skops"), tmp_path / "p.csv"
     for kind in (pa.string(), pa.binary(), pa.dictionary(pa.int32(), pa.string())):
         again = table.set_column(5, "i", table["i"].combine_chunks().dictionary_encode() if pa.types.is_dictionary(kind)
@@ -229,7 +229,7 @@ def test_hostile_ids_come_back_and_are_formulas_nowhere(tmp_path):
         inside("fit", str(tmp_path / "t.parquet"), "--label", "l", "--features", "=a,@b,c,d", "-o", model, "--force")
         result = inside("predict", model, str(tmp_path / "t.parquet"), "--id", "i", "-o", str(predictions), "--force")
         assert result.returncode == 0, result.stderr
-        assert {cell[:1] for line in audit_files._texts(predictions)[1:] for cell in line[:2]} == {"'"}
+        assert {cell[:1] for line in reviewed._texts(predictions)[1:] for cell in line[:2]} == {"'"}
 
 
 @pytest.mark.parametrize(

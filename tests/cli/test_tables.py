@@ -407,7 +407,7 @@ def test_reviewed_rows_come_back_through_the_command(tmp_path):
     result = inside(*again, "--verified", str(tmp_path / "r.xlsx"), "--format", "json")
     assert json.loads(result.stdout)["verified"] == 1
     for text, words in (
-        ("row,label\n1,c0\n", "has no column id and verified"),
+        ("row,label\n1,c0\n", "has no columns id and verified"),
         ("id,verified\n3,nothing\n", "none of the table's"),
         ("id,verified\n9999,Barolo\n", "which the table does not have"),
     ):
@@ -415,6 +415,67 @@ def test_reviewed_rows_come_back_through_the_command(tmp_path):
         result = inside(*again, "--verified", str(review))
         assert result.returncode == 2
         assert words in result.stderr
+
+
+def test_what_a_person_has_found_is_always_corrected(tmp_path):
+    frame, _ = wines()
+    frame.loc[17, "m0"] = 1e6  # far from every class, and with a wrong label
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    right = np.array(["Barolo", "Grignolino", "Barbera"])[load_wine().target]
+    review = tmp_path / "review.csv"
+    review.write_text(f"id,verified\n17,{right[17]}\n34,{right[34].upper()}\n")
+    audited(tmp_path / "t.csv", tmp_path / "out", "--fix", "flagged", "--verified", str(review))
+    corrected = pd.read_csv(tmp_path / "out" / "corrected.csv")
+    assert corrected["kind"][17] == right[17]
+    assert corrected["label_change"][17].endswith(", checked")
+    assert corrected["label_change"][34].endswith(", checked")
+    assert corrected["label_change"].str.contains("probably wrong").sum() > 5
+
+    # They come last in the list, with what was found, which can therefore be given as it is the next time.
+    listed = rows(tmp_path / "out")
+    assert [line["id"] for line in listed if line["verified"]] == [line["id"] for line in listed[-2:]]
+    assert {line["verified"] for line in listed[-2:]} == set(right[[17, 34]])
+    listed[0]["verified"] = listed[0]["given"]
+    pd.DataFrame(listed).to_csv(tmp_path / "round2.csv", index=False)
+    found, _ = audited(tmp_path / "t.csv", tmp_path / "again", "--verified", str(tmp_path / "round2.csv"))
+    assert found["verified"] == 3
+    (tmp_path / "more.csv").write_text(f"id,verified\n51,{right[51]}\n")
+    words = ("--verified", str(tmp_path / "round2.csv"), "--verified", str(tmp_path / "more.csv"))
+    assert audited(tmp_path / "t.csv", tmp_path / "both", *words)[0]["verified"] == 4
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_review_of_other_rows_is_refused(tmp_path, ending):
+    frame, _ = wines()
+
+    def write(table):
+        if ending == "csv":
+            table.to_csv(tmp_path / "t.csv", index=False)
+        else:
+            table.to_parquet(tmp_path / "t.parquet", index=False)
+
+    write(frame)
+    in_parts = ["--checkpoint", str(tmp_path / "ck")] if ending == "parquet" else []
+    audited(tmp_path / f"t.{ending}", tmp_path / "out", *in_parts)
+    reviewed = rows(tmp_path / "out")[:8]
+    for line in reviewed:
+        line["verified"] = line["suggested"]
+    pd.DataFrame(reviewed).to_csv(tmp_path / "reviewed.csv", index=False)
+    words = ["audit", str(tmp_path / f"t.{ending}"), "--label", "kind", "--verified", str(tmp_path / "reviewed.csv")]
+    words += ["--checkpoint", str(tmp_path / "ck2")] if ending == "parquet" else []
+    assert inside(*words, "--out", str(tmp_path / "same")).returncode == 0
+    write(frame.sample(frac=1, random_state=0))
+    words[-1:] = [str(tmp_path / "ck3")] if ending == "parquet" else words[-1:]
+    result = inside(*words, "--out", str(tmp_path / "other"))
+    assert result.returncode == 2
+    assert "reviewed.csv was made when row" in result.stderr
+    assert "--id COLUMN" in result.stderr
+    corrected = frame.copy()
+    for line in reviewed:
+        corrected.loc[int(line["id"]), "kind"] = line["verified"]
+    write(corrected)
+    words[-1:] = [str(tmp_path / "ck4")] if ending == "parquet" else words[-1:]
+    assert inside(*words, "--out", str(tmp_path / "corrected")).returncode == 0
 
 
 def test_annotations_for_github(tmp_path):

@@ -13,7 +13,8 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris
 
 from robustlda import LabelAudit
-from robustlda.report import audit_files, audit_page, audit_rows
+from robustlda.report import audit_page, audit_rows
+from robustlda.report.reviewed import as_labels, by_id, read
 from robustlda.report.thumbnails import thumbnail
 from robustlda.tables.labeled import ColumnUse, Finding, LabeledTable
 
@@ -248,7 +249,7 @@ def test_three_rows_reviewed_by_keyboard_teach_the_next_audit(browser, table_pag
         fresh.locator(".mark").nth(3).wait_for()
         assert fresh.locator("#count").inner_text().startswith("4 of")
         assert fresh.locator(".mark").all_inner_texts() == ["accepted", "kept", "unsure", "other"]
-    checked = audit_files.as_labels(audit_files.read_verified(path, table.ids), table.y)
+    checked = as_labels(by_id(read([path]), table.ids), table.y)
     assert len(checked) == 3
     again = audited(table, verified=checked)
     rows = [int(np.flatnonzero(table.ids == line["id"])[0]) for line in lines]
@@ -404,7 +405,7 @@ def test_hostile_ids_and_labels_come_back_as_they_were(browser, tmp_path):
         page.locator("#download").click()
     download.value.save_as(tmp_path / "reviewed.csv")
     context.close()
-    checked = audit_files.as_labels(audit_files.read_verified(tmp_path / "reviewed.csv", ids), labels)
+    checked = as_labels(by_id(read([tmp_path / "reviewed.csv"]), ids), labels)
     rows = np.argsort(found.rank_)[:8]
     assert checked == {int(row): labels[row] for row in rows}
 
@@ -545,14 +546,14 @@ def test_thumbnails_of_every_shape():
 
     from PIL import Image
 
-    def read(image):
+    def pixels(image):
         return Image.open(BytesIO(base64.b64decode(thumbnail(image).split(",")[1])))
 
     gray = np.linspace(0, 1, 36)
-    assert_array_equal(np.asarray(read(gray)).ravel(), (255 * gray).astype(np.uint8))
-    assert read(np.zeros((4, 7))).size == (7, 4)
-    assert read(np.zeros((5, 5, 3))).mode == "RGB"
-    assert read(np.zeros((300, 200))).size == (43, 64)
+    assert_array_equal(np.asarray(pixels(gray)).ravel(), (255 * gray).astype(np.uint8))
+    assert pixels(np.zeros((4, 7))).size == (7, 4)
+    assert pixels(np.zeros((5, 5, 3))).mode == "RGB"
+    assert pixels(np.zeros((300, 200))).size == (43, 64)
     with pytest.raises(ValueError, match="12 gray values is not a square"):
         thumbnail(np.zeros(12))
 

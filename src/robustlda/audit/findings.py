@@ -86,7 +86,8 @@ class Findings(Documented, BaseEstimator):
 
         As many of the most suspicious ones as leave the expected share of right labels among them at
         `max_false_alarm` or below; never one that is more probably right than wrong, nor that of an outlier, about
-        whose class nothing is known.
+        whose class nothing is known. Labels that a person has found to be wrong are flagged in any case, and do not
+        count in that share.
 
         Parameters
         ----------
@@ -104,8 +105,10 @@ class Findings(Documented, BaseEstimator):
             if self._judged is None:
                 raise ValueError("After unpickling, only the flags in `finding_` are known of rows in parts.")
             return self._judged.finding(self._judged.threshold(share), OUTLYING)[self._rows] == 1
-        flags = judging.flagged(self.probability_wrong_, share) & (self.suggested_ != self.given_)
-        return flags & ~(self.outlyingness_ > OUTLYING)
+        flags, open_ = self.verified_.copy(), ~self.verified_
+        flags[open_] = judging.flagged(self.probability_wrong_[open_], share)
+        flags[open_] &= ~(self.outlyingness_[open_] > OUTLYING)
+        return flags & (self.suggested_ != self.given_)
 
     def to_review(self, n: int = 30) -> Array:
         """The rows whose check by a person would teach the audit most.
@@ -134,6 +137,34 @@ class Findings(Documented, BaseEstimator):
         if self._rows is not None:
             return self._rows[places]
         return places if (table := getattr(self, "table_", None)) is None else table.places[places]
+
+    def suspects(self, at_least: int = 20) -> Array:
+        """Where to look: all findings and all labels worth a check, most suspicious first, none that was checked.
+
+        Parameters
+        ----------
+        at_least : int, default=20
+            How many, even if fewer are in doubt.
+
+        Returns
+        -------
+        places : ndarray of int
+            Positions in the attributes of this audit.
+        """
+        check_is_fitted(self)
+        order = self._listed(checked=False)
+        few = np.arange(len(order)) < max(self.n_worth_checking_, at_least)
+        return np.asarray(order[(self.finding_[order] != "") | few])
+
+    def checked_rows(self) -> Array:
+        """Positions of the rows that a person has checked, as `suspects` has them of others."""
+        check_is_fitted(self)
+        return self._listed(checked=True)
+
+    def _listed(self, *, checked: bool) -> Array:
+        order = np.argsort(self.rank_, kind="stable")
+        order = order[self.rank_[order] <= len(order)]  # of rows in parts, others are only drawn
+        return np.asarray(order[self.verified_[order] == checked])
 
     def _order(self) -> Array:
         return judging.most_suspicious(self.probability_wrong_, self.farness_)

@@ -329,8 +329,8 @@ class LabelAudit(Findings):
         worth = (said.wrong >= 0.5) & ~checked
         self.n_worth_checking_, self.n_expected_wrong_ = int(worth.sum()), float(said.wrong[worth].sum())
         self.finding_ = np.full(n, "", dtype="<U11")
-        self.finding_[self.flags()] = "mislabeled"
         self.finding_[self.outlyingness_ > OUTLYING] = "outlying"
+        self.finding_[self.flags()] = "mislabeled"  # outliers only if a person has found out
         self.n_mislabeled_ = int((self.finding_ == "mislabeled").sum())
         self.n_outlying_ = int((self.finding_ == "outlying").sum())
         return self

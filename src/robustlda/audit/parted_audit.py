@@ -47,14 +47,15 @@ class Judged:
 
     def threshold(self, max_false_alarm: float) -> float:
         """The probability from which on labels are flagged, as expected false alarms among them allow; 2 if none."""
-        counts, right = self.wrong.parts.fold(_by_grain, _add, self.wrong)
+        counts, right = self.wrong.parts.fold(_by_grain, _add, self.wrong, self.verified)
         counts, right = np.cumsum(counts[::-1])[::-1], np.cumsum(right[::-1])[::-1]
         enough = np.flatnonzero((counts > 0) & (right <= max_false_alarm * counts))
         return float(max(enough[0] * _GRAIN, 0.5)) if len(enough) else 2.0
 
     def finding(self, threshold: float, outlying: float) -> Column:
         """0 for nothing, 1 for a wrong label, 2 for an outlier."""
-        return apply(partial(_finding, threshold, outlying), self.wrong, self.suggested, self.given, self.z_any)
+        columns = self.wrong, self.suggested, self.given, self.z_any, self.verified
+        return apply(partial(_finding, threshold, outlying), *columns)
 
     def worst(self, n: int) -> Array:
         """Numbers of the most suspicious rows, in order; among equals, the farther from their class first."""
@@ -126,8 +127,12 @@ def _judged(features: Callable[[Array, Array], Array], c: int, R: Array, labels:
     return 1 - R[rows, labels], said.argmax(axis=1), confusion
 
 
-def _by_grain(wrong: Array) -> tuple[Array, Array]:
-    """How many rows there are in every small range of probabilities, and how many right labels to expect there."""
+def _by_grain(wrong: Array, verified: Array) -> tuple[Array, Array]:
+    """How many rows there are in every small range of probabilities, and how many right labels to expect there.
+
+    Rows that a person has checked are not counted.
+    """
+    wrong = wrong[~verified]
     grain = np.minimum((wrong / _GRAIN).astype(int), round(1 / _GRAIN))
     bins = round(1 / _GRAIN) + 1
     return np.bincount(grain, minlength=bins).astype(float), np.bincount(grain, 1 - wrong, bins)
@@ -137,9 +142,12 @@ def _add(left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[Array, 
     return left[0] + right[0], left[1] + right[1]
 
 
-def _finding(threshold: float, outlying: float, wrong: Array, suggested: Array, given: Array, z: Array) -> Array:
-    flagged = (wrong >= threshold) & (wrong > 0.5) & (suggested != given)
-    return np.where(z > outlying, 2, np.where(flagged, 1, 0)).astype(np.int8)
+def _finding(
+    threshold: float, outlying: float, wrong: Array, suggested: Array, given: Array, z: Array, verified: Array
+) -> Array:
+    other = suggested != given
+    flagged = (wrong >= threshold) & (wrong > 0.5) & other & ~verified
+    return np.where(verified & other, 1, np.where(z > outlying, 2, np.where(flagged, 1, 0))).astype(np.int8)
 
 
 def _worst(entries: Array, n: int) -> Array:

@@ -72,7 +72,7 @@ def audit(
     images: tuple[int, int] | None,
     max_noise: float | None,
     max_false_alarm: float,
-    verified: Path | None,
+    verified: tuple[Path, ...],
     fix: str | None,
     by: Workers,
     format_: str,
@@ -92,7 +92,7 @@ def audit(
     from robustlda.report import audit_files
 
     screen = Screen(stderr=format_ != "text", quiet=quiet)
-    if fix == "reviewed" and verified is None:
+    if fix == "reviewed" and not verified:
         raise click.UsageError("--fix reviewed corrects what a person has checked: name the file with --verified.")
     out = out or (DEMONSTRATION if table is None else DEFAULT)
     in_parts = parts.is_in_parts(table, by.asked)
@@ -111,7 +111,7 @@ def audit(
         _check_noise(found, max_noise)
         return
     raw, data, X, flipped = _read(table, columns, layout, images, screen)
-    checked = None if verified is None else tables.verified(verified, data)
+    checked = tables.verified(verified, data) if verified else None
     with screen.working(f"auditing {len(data.y):,} labels …"):
         found = _audited(data, X, checked, max_false_alarm)
     title = "Digits, a fifth of the labels flipped on purpose" if table is None else f"Label audit of {data.name}"
@@ -166,7 +166,7 @@ class _Results:
     """The files of an audit: all of them, or none; what is there stays unless it may be replaced."""
 
     def __init__(
-        self, out: Path, table: str | None, fix: str | None, verified: Path | None, force: bool, in_parts: bool
+        self, out: Path, table: str | None, fix: str | None, verified: tuple[Path, ...], force: bool, in_parts: bool
     ) -> None:
         from robustlda.output import new_files, results_folder
 
@@ -185,8 +185,9 @@ class _Results:
             raise FileExistsError(
                 f"{out / 'rows'} exists; replace it with --force, or choose another place with --out."
             )
-        if verified is not None and verified.resolve() in [(out / name).resolve() for name in self.names]:
-            raise ValueError(f"{verified} would be replaced, and with it what was checked; choose another --out.")
+        replaced = [path for path in verified if path.resolve() in [(out / name).resolve() for name in self.names]]
+        if replaced:
+            raise ValueError(f"{replaced[0]} would be replaced, and with it what was checked; choose another --out.")
         click.get_current_context().with_resource(results_folder(out, alone=self.names[:1]))
 
     def write(
@@ -220,7 +221,8 @@ class _Results:
             audit_files.write_suspects(found, folder / "suspects.csv", table if pictures is None else None)
             audit_files.write_json(audit_files.summary(found, notes, table), folder / "audit.json")
             if self.fix is not None and table is not None and raw is not None:
-                new = audit_files.corrected(found, table, raw.data, checked if self.fix == "reviewed" else None)
+                flagged = self.fix == "flagged"
+                new = audit_files.corrected(found, table, raw.data, checked or {}, flagged=flagged)
                 audit_files.write_table(new, folder / self.names[-1])
 
 

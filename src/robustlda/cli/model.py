@@ -27,7 +27,7 @@ def fit(
     table: str,
     columns: Columns,
     layout: Layout,
-    verified: Path | None,
+    verified: tuple[Path, ...],
     by: Workers,
     quiet: bool,
     force: bool,
@@ -62,7 +62,7 @@ def fit(
         data = tables.understood(raw, columns)
         preparation, notes, label = data.preparation, tables.told(data), data.label
         persistence.check_writable(out, preparation)
-        checked = None if verified is None else tables.checked_rows(tables.verified(verified, data), data)
+        checked = tables.checked_rows(tables.verified(verified, data), data) if verified else None
         with screen.working(f"fitting {len(data.y):,} rows …"):
             model = RobustLDA().fit(data.X, data.targets, verified=checked)
     persistence.save(out, make_pipeline(preparation, model), label=label)

@@ -29,7 +29,7 @@ class OrdinaryFile(click.Path):
 
 
 def verified(help: str) -> Callable[[Any], Any]:
-    return click.option("--verified", type=OrdinaryFile(), help=help)
+    return click.option("--verified", type=OrdinaryFile(), multiple=True, help=f"{help} May be given several times.")
 
 
 force = click.option("--force", is_flag=True, help="Replace results that are there.")

@@ -94,7 +94,7 @@ def audit(
     table: str,
     columns: Columns,
     max_false_alarm: float,
-    verified: Path | None,
+    verified: tuple[Path, ...],
     checkpoint: Path | None,
     screen: "Screen",
 ) -> tuple["LabelAudit", list[str]]:
@@ -103,7 +103,7 @@ def audit(
 
     with _watched(screen, "audit") as watch:
         data, preparation, notes = _read(table, columns, verified, checkpoint, watch)
-        checked = None if verified is None else _verified(verified, data)
+        checked = _verified(verified, data) if verified else None
         names = preparation.get_feature_names_out()
         found = LabelAudit(max_false_alarm=max_false_alarm).fit(data, None, verified=checked, features=names)
     return found, notes
@@ -112,7 +112,7 @@ def audit(
 def fit(
     table: str,
     columns: Columns,
-    verified: Path | None,
+    verified: tuple[Path, ...],
     checkpoint: Path | None,
     screen: "Screen",
     check: Callable[["TablePreparation"], None],
@@ -126,7 +126,7 @@ def fit(
     with _watched(screen, "fit") as watch:
         data, preparation, notes = _read(table, columns, verified, checkpoint, watch)
         check(preparation)
-        checked = None if verified is None else _verified(verified, data)
+        checked = _verified(verified, data) if verified else None
         model = RobustLDA().fit(data, None, verified=checked)
     return preparation, model, notes
 
@@ -162,7 +162,7 @@ def told_time(seconds: float) -> str:
 def _read(
     table: str,
     columns: Columns,
-    verified: Path | None,
+    verified: tuple[Path, ...],
     checkpoint: Path | None,
     watch: Callable[[int, float | None], None],
 ) -> "tuple[PartedInput, TablePreparation, list[str]]":
@@ -178,7 +178,7 @@ def _read(
     fitted_to_some(parquet_files(table), label, columns.id, preparation)
     rows = ParquetTable(table, label, id=columns.id, preparation=preparation)
     journal = Journal(checkpoint, watch)
-    journal.begin((__version__, rows.identity(), columns, None if verified is None else verified.read_bytes()))
+    journal.begin((__version__, rows.identity(), columns, [path.read_bytes() for path in verified]))
     # Features are known by their places, as those that the preparation makes of other tables are.
     data = replace(parted_input.read(rows, journal=journal), names=None)
     data, more = _one_spelling(data, label, exact=columns.exact_labels)
@@ -234,26 +234,28 @@ def _respelled(distinct: Any, spelled: Any, labels: Any) -> Any:
     return spelled[np.searchsorted(distinct, labels.astype(distinct.dtype))]
 
 
-def _verified(path: Path, data: "PartedInput") -> dict[int, Any]:
+def _verified(paths: tuple[Path, ...], data: "PartedInput") -> dict[int, Any]:
     """What was checked, by the number of the row."""
     import numpy as np
 
     from robustlda.data.columns import positions
-    from robustlda.report import audit_files
+    from robustlda.report import reviewed
 
     assert data.labels is not None
-    n = data.store.shape[0]
-    labels = np.array(list(data.labels.parts.fold(_counted, _added, data.labels)))
+    said = reviewed.read(paths)
     if data.ids is None:
-        return audit_files.as_labels(audit_files.read_verified_numbers(path, n), labels)
-    texts = audit_files.verified_texts(path)
-    rows = data.ids.parts.fold(
-        lambda ids, places: _places_of(set(texts), ids, places), _joined, data.ids, positions(data.ids)
-    )
-    unknown = [name for name in texts if name not in rows]
-    if unknown:
-        raise ValueError(f"{path.name} names the row {unknown[0]!r}, which the table does not have.")
-    return audit_files.as_labels({rows[name]: label for name, label in texts.items()}, labels)
+        found = reviewed.by_number(said, data.store.shape[0])
+        names: dict[int, Any] = {row: row for row in found}
+    else:
+        rows = data.ids.parts.fold(
+            lambda ids, places: _places_of(set(said), ids, places), _joined, data.ids, positions(data.ids)
+        )
+        found, names = reviewed.by_row(said, rows), {row: name for name, row in rows.items()}
+    labels = np.array(list(data.labels.parts.fold(_counted, _added, data.labels)))
+    right = reviewed.as_labels(found, labels)
+    given = data.labels[np.array(list(found), int)]
+    reviewed.check_same_rows(found, dict(zip(found, given.tolist(), strict=True)), names)
+    return right
 
 
 def _places_of(names: set[str], ids: Any, places: Any) -> dict[str, int]:

@@ -87,12 +87,15 @@ def told(table: "LabeledTable") -> list[str]:
     return [*table.notes, *(finding.message for finding in table.findings)]
 
 
-def verified(path: Path, table: "LabeledTable") -> dict[int, Any]:
+def verified(paths: tuple[Path, ...], table: "LabeledTable") -> dict[int, Any]:
     """What a person has checked: right labels by the position of the row in the table that was read."""
-    from robustlda.report import audit_files
+    from robustlda.report import reviewed
 
-    found = audit_files.as_labels(audit_files.read_verified(path, table.ids), table.distinct_labels)
-    return {int(table.places[i]): label for i, label in found.items()}
+    found = reviewed.by_id(reviewed.read(paths), table.ids)
+    right = reviewed.as_labels(found, table.distinct_labels)
+    if table.answers is None:  # or else nobody knows yet what most people say
+        reviewed.check_same_rows(found, {i: table.y[i] for i in found}, {i: table.ids[i] for i in found})
+    return {int(table.places[i]): label for i, label in right.items()}
 
 
 def checked_rows(verified: dict[int, Any], table: "LabeledTable") -> dict[int, Any]:

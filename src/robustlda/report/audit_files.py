@@ -1,12 +1,9 @@
 """An audit as files, and as a summary in a few sentences."""
 
 import csv
-import io
 import json
 import re
 import unicodedata
-import zipfile
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -23,10 +20,8 @@ from robustlda.output import replacing
 from robustlda.report.row_values import row_values
 from robustlda.tables.columns import plain
 from robustlda.tables.labeled import LabeledTable
-from robustlda.tables.reading import read_table
 
-_COLUMNS = ["rank", "id", "given", "suggested", "probability_wrong", "farness", "farness_any", "finding"]
-_SHORT_LIST = 20
+_COLUMNS = ["rank", "id", "given", "suggested", "probability_wrong", "farness", "farness_any", "finding", "verified"]
 
 
 def spreadsheet_safe(text: str) -> str:
@@ -45,15 +40,12 @@ _NUMBER = re.compile(r"[+-]?(\d[\d.,]*|[.,]\d+)(e[+-]?\d+)?%?|[+-]?(inf|nan)", r
 
 
 def write_suspects(audit: LabelAudit, path: Path, table: LabeledTable | None = None) -> None:
-    """All findings and all labels worth a check, at least a short list, most suspicious first.
+    """All findings and all labels worth a check, at least a short list, most suspicious first; then what was checked.
 
-    With the table they come from, also the row as a spreadsheet numbers it, what speaks against the label, and the
-    row's own columns.
+    A column `verified` has the right labels of the latter, and is there to be filled in. With the table they come from,
+    also the row as a spreadsheet numbers it, what speaks against the label, and the row's own columns.
     """
-    order = np.argsort(audit.rank_, kind="stable")
-    listed = (audit.finding_[order] != "") | (np.arange(len(order)) < max(audit.n_worth_checking_, _SHORT_LIST))
-    listed &= audit.rank_[order] <= len(order)  # of rows in parts, others are only drawn
-    rows = order[listed]
+    rows = np.concatenate([audit.suspects(), audit.checked_rows()])
     more = _own_columns(table, rows) if table is not None else []
     taken = {*_COLUMNS, "row", "reason"}
     with replacing(path) as target, target.open("w", newline="", encoding="utf-8") as file:
@@ -65,7 +57,8 @@ def write_suspects(audit: LabelAudit, path: Path, table: LabeledTable | None = N
         for k, i in enumerate(rows):
             texts = [spreadsheet_safe(str(v)) for v in (audit.ids_[i], audit.given_[i], audit.suggested_[i])]
             numbers = (audit.probability_wrong_[i], audit.farness_[i], audit.farness_any_[i])
-            line = [audit.rank_[i], *texts, *(_digits(x) for x in numbers), audit.finding_[i]]
+            checked = texts[2] if audit.verified_[i] else ""
+            line = [audit.rank_[i], *texts, *(_digits(x) for x in numbers), audit.finding_[i], checked]
             if table is not None:
                 line += [int(table.places[i]) + table.first_row, spreadsheet_safe(reasons[k])]
             writer.writerow([*line, *(spreadsheet_safe(values[k]) for _, values in more)])
@@ -148,22 +141,25 @@ def _lines(rows: tuple[int, ...], table: LabeledTable) -> list[int]:
 
 
 def corrected(
-    audit: LabelAudit, table: LabeledTable, whole: pa.Table, checked: dict[int, Any] | None = None
+    audit: LabelAudit, table: LabeledTable, whole: pa.Table, checked: dict[int, Any], *, flagged: bool
 ) -> pa.Table:
-    """The whole table with labels replaced and a column that says which: what is flagged, or what was `checked`."""
+    """The whole table with labels replaced and a column that says which: those `checked`, and what is flagged if asked.
+
+    Rows of `checked` are counted in the whole table.
+    """
     whole = whole if table.answers is None else _with_votes(audit, table, whole)
     label = table.label if table.answers is None else whole.column_names[-1]
     labels, changes = whole[label].to_pylist(), [""] * whole.num_rows
-    if checked is None:
-        flagged = np.flatnonzero(audit.finding_ == "mislabeled")
-        new = {int(table.places[i]): audit.suggested_[i].item() for i in flagged}
-    else:
-        new = checked
     for i, place in enumerate(table.places.tolist()):
         given = audit.given_[i].item()
-        if place in new and new[place] != given:
-            how = f"probably wrong ({audit.probability_wrong_[i]:.0%})" if checked is None else "checked"
-            labels[place], changes[place] = new[place], f"was {given}, {how}"
+        if place in checked:
+            new, how = checked[place], "checked"
+        elif flagged and audit.finding_[i] == "mislabeled":
+            new, how = audit.suggested_[i].item(), f"probably wrong ({audit.probability_wrong_[i]:.0%})"
+        else:
+            continue
+        if new != given:
+            labels[place], changes[place] = new, f"was {given}, {how}"
     at = whole.column_names.index(label)
     kind = plain(whole[label]).type
     changed = whole.set_column(at, label, pa.array(labels, kind))
@@ -309,10 +305,11 @@ def about_people(audit: LabelAudit, table: LabeledTable) -> list[str]:
 
 def _flagged(audit: LabelAudit) -> str:
     n, far = audit.n_mislabeled_, audit.n_outlying_
-    expected = f", at most {audit.max_false_alarm:.0%} of them expected to be correct" if n else ""
     rows = "1 sample" if far == 1 else f"{far:,} samples"
     seen = 0 if n > len(audit.finding_) else int((audit.verified_ & (audit.finding_ == "mislabeled")).sum())
     checked = f" ({seen:,} of them checked)" if seen else ""
+    others = "the others" if seen else "them"
+    expected = f", at most {audit.max_false_alarm:.0%} of {others} expected to be correct" if n > seen else ""
     return f"{n:,} {'label' if n == 1 else 'labels'} flagged{checked}{expected}; {rows} far from every class."
 
 
@@ -323,62 +320,5 @@ def _what_to_check(audit: LabelAudit) -> str:
         return f"{n:,} labels are more probably wrong than right; suspects.csv begins with the worst."
     if n:
         return f"Check the first {n:,} of suspects.csv: about {audit.n_expected_wrong_:,.0f} of them are wrong."
-    return "No label is more probably wrong than right; the most doubtful rows come first in suspects.csv."
-
-
-def read_verified(path: Path, ids: Array) -> dict[int, str]:
-    """Right labels by row, from a table with the columns id and verified, such as suspects.csv with a column added."""
-    found = verified_texts(path)
-    rows = {spreadsheet_safe(str(name)): i for i, name in enumerate(ids)}
-    unknown = [name for name in found if name not in rows]
-    if unknown:
-        raise ValueError(f"{path.name} names the row {unknown[0]!r}, which the table does not have.")
-    return {rows[name]: label for name, label in found.items()}
-
-
-def read_verified_numbers(path: Path, n: int) -> dict[int, str]:
-    """The same where rows are known by their numbers, from 0 to n − 1."""
-    found = verified_texts(path)
-    unknown = [name for name in found if not (name.isdecimal() and int(name) < n)]
-    if unknown:
-        raise ValueError(f"{path.name} names the row {unknown[0]!r}; rows have numbers from 0 to {n - 1}.")
-    return {int(name): label for name, label in found.items()}
-
-
-def verified_texts(path: Path) -> dict[str, str]:
-    lines = _texts(path)
-    missing = {"id", "verified"} - set(lines[0] if lines else ())
-    if missing:
-        raise ValueError(
-            f"{path.name} has no column {' and '.join(sorted(missing))}; give the ids of suspects.csv, and the "
-            "right labels in a column called verified, empty where nobody has looked."
-        )
-    at = [lines[0].index(name) for name in ("id", "verified")]
-    pairs = [(line[at[0]], line[at[1]].strip()) for line in lines[1:] if len(line) > max(at)]
-    return {name: label for name, label in pairs if label}
-
-
-def _texts(path: Path) -> list[list[str]]:
-    """The cells of a table as texts, however a spreadsheet has saved it: CSV of any separator, or a workbook."""
-    if zipfile.is_zipfile(path):
-        table = read_table(path).data
-        columns = [["" if v is None else str(v) for v in table[name].to_pylist()] for name in table.column_names]
-        return [table.column_names, *map(list, zip(*columns, strict=True))]
-    content = path.read_bytes()
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("cp1252", "replace")
-    header = text.partition("\n")[0]
-    separator = max(",;\t", key=header.count)
-    return list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
-
-
-def as_labels(found: dict[int, str], labels: Iterable[Any]) -> dict[int, Any]:
-    """Texts of labels as those of some labels that read so."""
-    # Texts come without the spaces around them.
-    by_text = {spreadsheet_safe(str(label)).strip(): label for label in labels}
-    unknown = [text for text in found.values() if text not in by_text]
-    if unknown:
-        raise ValueError(f"The verified label {unknown[0]!r} is none of the table's: {', '.join(list(by_text)[:10])}.")
-    return {row: by_text[text] for row, text in found.items()}
+    others = " that nobody has checked" if audit.n_verified_ else ""
+    return f"No label{others} is more probably wrong than right; the most doubtful rows come first in suspects.csv."

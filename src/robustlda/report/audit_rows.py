@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 MAX_ROWS = 10_000
 MAX_POINTS = 1500
 MAX_BYTES = 4_300_000
-SHORT_LIST = 20
 KINDS = {"": 0, "mislabeled": 1, "outlying": 2}
 
 
@@ -49,7 +48,7 @@ LEVELS = (
 
 def collect(audit: "LabelAudit", images: Any, table: "LabeledTable | None") -> dict[str, Any]:
     """Everything the script needs, at the first level that fits."""
-    listed = _listed(audit)
+    listed = audit.suspects()[:MAX_ROWS]
     source = None if images is not None and table is None else row_values(audit, table)
     for level in LEVELS:
         if level.rows >= len(listed):
@@ -64,14 +63,6 @@ def collect(audit: "LabelAudit", images: Any, table: "LabeledTable | None") -> d
 
 def _size(data: dict[str, Any]) -> int:
     return len(json.dumps(data, ensure_ascii=False).encode("utf-8", "replace"))
-
-
-def _listed(audit: "LabelAudit") -> Array:
-    """All findings and all labels worth a check, at least a short list, most suspicious first."""
-    order = np.argsort(audit.rank_, kind="stable")
-    listed = (audit.finding_[order] != "") | (np.arange(len(order)) < max(audit.n_worth_checking_, SHORT_LIST))
-    listed &= (audit.rank_[order] <= len(order)) & ~audit.verified_[order]  # of rows in parts, others are only drawn
-    return order[listed][:MAX_ROWS]
 
 
 def _at(level: Level, audit: "LabelAudit", listed: Array, images: Any, source: RowValues | None) -> dict[str, Any]:

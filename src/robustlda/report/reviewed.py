@@ -1,0 +1,120 @@
+"""What a person has checked, read back: suspects.csv with labels filled in, or reviewed.csv from the page.
+
+Such a file names rows by their ids and has their right labels in the column `verified`, empty where nobody has looked.
+If it also says which labels were `given`, those must be the table's: a file about rows in another order, or about
+another table, would teach the opposite of what was found.
+"""
+
+import csv
+import io
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from robustlda.linalg import Array
+from robustlda.report.audit_files import spreadsheet_safe
+from robustlda.tables.reading import read_table
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The right label of a row, the one that it had when somebody looked (empty if unknown), and the file's name."""
+
+    label: str
+    given: str
+    file: str
+
+
+def read(paths: Sequence[Path]) -> dict[str, Checked]:
+    """What was checked, by ids; if several files name a row, the last of them counts."""
+    return {name: checked for path in paths for name, checked in _read(path).items()}
+
+
+def _read(path: Path) -> dict[str, Checked]:
+    lines = _texts(path)
+    names = lines[0] if lines else []
+    missing = sorted({"id", "verified"} - set(names))
+    if missing:
+        raise ValueError(
+            f"{path.name} has no {'column' if len(missing) == 1 else 'columns'} {' and '.join(missing)}; give the ids "
+            "of suspects.csv, and the right labels in a column called verified, empty where nobody has looked."
+        )
+    at = [names.index(name) for name in ("id", "verified")]
+    then = names.index("given") if "given" in names else None
+    return {
+        line[at[0]]: Checked(line[at[1]].strip(), "" if then is None else line[then].strip(), path.name)
+        for line in lines[1:]
+        if len(line) > max(*at, then or 0) and line[at[1]].strip()
+    }
+
+
+def _texts(path: Path) -> list[list[str]]:
+    """The cells of a table as texts, however a spreadsheet has saved it: CSV of any separator, or a workbook."""
+    if zipfile.is_zipfile(path):
+        table = read_table(path).data
+        columns = [["" if v is None else str(v) for v in table[name].to_pylist()] for name in table.column_names]
+        return [table.column_names, *map(list, zip(*columns, strict=True))]
+    content = path.read_bytes()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("cp1252", "replace")
+    header = text.partition("\n")[0]
+    separator = max(",;\t", key=header.count)
+    return list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+
+
+def by_row(found: Mapping[str, Checked], rows: Mapping[str, int]) -> dict[int, Checked]:
+    """The same by the rows that the ids stand for."""
+    for name, checked in found.items():
+        if name not in rows:
+            raise ValueError(f"{checked.file} names the row {name!r}, which the table does not have.")
+    return {rows[name]: checked for name, checked in found.items()}
+
+
+def by_id(found: Mapping[str, Checked], ids: Array) -> dict[int, Checked]:
+    """The same by the position of rows with these ids."""
+    return by_row(found, {spreadsheet_safe(str(name)): i for i, name in enumerate(ids)})
+
+
+def by_number(found: Mapping[str, Checked], n: int) -> dict[int, Checked]:
+    """The same where rows are known by their numbers, from 0 to n − 1."""
+    for name, checked in found.items():
+        if not (name.isdecimal() and int(name) < n):
+            raise ValueError(f"{checked.file} names the row {name!r}; rows have numbers from 0 to {n - 1}.")
+    return {int(name): checked for name, checked in found.items()}
+
+
+def as_labels(found: Mapping[int, Checked], labels: Iterable[Any]) -> dict[int, Any]:
+    """The right labels, as those of some labels that read so; case does not matter where it tells none apart."""
+    by_text = {_cell(label): label for label in labels}
+    folded: dict[str, list[Any]] = {}
+    for text, label in by_text.items():
+        folded.setdefault(text.casefold(), []).append(label)
+    right = {}
+    for row, checked in found.items():
+        alike = [by_text[checked.label]] if checked.label in by_text else folded.get(checked.label.casefold(), [])
+        if len(alike) != 1:
+            raise ValueError(
+                f"The verified label {checked.label!r} is none of the table's: {', '.join(list(by_text)[:10])}."
+            )
+        right[row] = alike[0]
+    return right
+
+
+def check_same_rows(found: Mapping[int, Checked], given: Mapping[int, Any], names: Mapping[int, Any]) -> None:
+    """Refuse what was said about other rows; a label that has been corrected since then is none of these."""
+    for row, checked in found.items():
+        if checked.given and _cell(given[row]) not in (checked.given, checked.label):
+            raise ValueError(
+                f"{checked.file} was made when row {names[row]} had the label {checked.given!r}, but here it has "
+                f"{_cell(given[row])!r}: the table is another one or in another order. Name rows by a column of "
+                "theirs, --id COLUMN, in the audit and here."
+            )
+
+
+def _cell(label: Any) -> str:
+    """A label as it stands in a file, where texts come without the spaces around them."""
+    return spreadsheet_safe(str(label)).strip()
