@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import softmax
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 from sklearn.preprocessing import StandardScaler
 
@@ -380,3 +381,38 @@ def test_samples_are_called_by_the_index_of_a_frame(by_name):
         pd.concat([frame, frame]).dropna().drop(columns="target"), list(frame["target"].dropna()) * 2
     )
     assert_array_equal(doubled.ids_, np.arange(len(doubled.ids_)))  # an index that does not tell rows apart
+
+
+@pytest.mark.parametrize("judge", [None, LogisticRegression(max_iter=1000)])
+def test_labels_in_a_column_of_their_own_and_missing_ones(judge):
+    X, y = load_wine(return_X_y=True)
+    X, names = StandardScaler().fit_transform(X), np.array(["a", "b", "c"], object)[y]
+    expected = LabelAudit(judge).fit(X, names).probability_wrong_
+    assert_array_equal(LabelAudit(judge).fit(X, names[:, None]).probability_wrong_, expected)
+    for missing in (None, np.nan):
+        with pytest.raises(ValueError, match="y has 1 missing labels; leave these rows out"):
+            LabelAudit(judge).fit(X, np.array([missing, *names[1:]], object))
+    with pytest.raises(ValueError, match="labels of several types, number and str"):
+        LabelAudit(judge).fit(X, np.array([3, *names[1:]], object))
+    with pytest.raises(ValueError, match=r"y has shape \(\); give one label for each row of X"):
+        LabelAudit(judge).fit(X, 3)
+
+
+def test_gaps_in_features_are_refused_with_a_way_out():
+    X, y = load_wine(return_X_y=True)
+    X[3, 2] = np.nan
+    for fitted in (LabelAudit(), RobustLDA()):
+        with pytest.raises(ValueError, match=r"Input X contains NaN. Fill the gaps first: .*TablePreparation"):
+            fitted.fit(X, y)
+    with pytest.raises(ValueError, match="y is 'kind', a single text; pass the labels themselves"):
+        RobustLDA().fit(X, "kind")
+
+
+def test_what_was_checked_may_go_by_ids():
+    X, y = load_wine(return_X_y=True)
+    frame = pd.DataFrame(X).add_prefix("m").assign(kind=y, tag=[f"P-{i}" for i in range(len(y))])
+    by_row = LabelAudit().fit(frame, "kind", ids="tag", verified={11: 1})
+    by_id = LabelAudit().fit(frame, "kind", ids="tag", verified={"P-11": 1})
+    assert_array_equal(by_id.probability_wrong_, by_row.probability_wrong_)
+    with pytest.raises(ValueError, match="verified names row 'P-911', which has no label in column 'kind'"):
+        LabelAudit().fit(frame, "kind", ids="tag", verified={"P-911": 1})

@@ -393,3 +393,9 @@ def test_progress_tells_pass_objective_and_time_left():
     assert _progress("audit", 139, 139, None, 278.0) == "audit: pass 139, 5 min so far, about 2 s left …"
     # Passes that a checkpoint knew took no time, and say nothing about how long others take.
     assert _progress("fit", 95, 2, None, 10.0) == "fit: pass 95, 10 s so far, about 2 min left …"
+
+
+def test_a_pattern_without_quotes_is_recognized():
+    result = call("audit", "part-0.parquet", "part-1.parquet", "--label", "kind")
+    assert result.returncode == 2
+    assert "A pattern of several files needs quotes: 'part-*.parquet'." in " ".join(result.stderr.split())

@@ -57,7 +57,7 @@ def test_tables_are_read_alike_whatever_the_file(tmp_path, ending):
     assert found.X.shape == (119, 5)
     assert found.names == ["a", "b", "color=blue", "color=green", "color=red"]
     assert np.isfinite(found.X).all()
-    assert "1 rows have no label" in " ".join(found.notes)
+    assert "1 row has no label" in " ".join(found.notes)
 
 
 def test_cells_are_no_formulas():

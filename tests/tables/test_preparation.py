@@ -53,14 +53,41 @@ def test_kinds(values, name, expected):
     assert kind(values, name).kind == expected
 
 
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y"])
+def test_dates_in_text_are_dates_of_the_same_features(form):
+    rng = np.random.default_rng(0)
+    days = pd.to_datetime("2023-01-01") + pd.to_timedelta(rng.integers(0, 400, 100), "D")
+    frame = pd.DataFrame({"x": rng.normal(size=100), "day": days})
+    expected = TablePreparation().fit_transform(frame)
+    text = frame.assign(day=np.where(np.arange(100) == 7, None, days.strftime(form)))
+    preparation = TablePreparation().fit(text)
+    assert [use.kind for use in preparation.columns_] == ["number", "date"]
+    some = np.setdiff1d(np.arange(100), 7)
+    assert_allclose(TablePreparation().fit(text[:7]).transform(text[:7]), TablePreparation().fit_transform(frame[:7]))
+    early = np.flatnonzero(days.day <= 12)[:1]  # alone it would not tell whether it begins with the day
+    assert_allclose(preparation.transform(text.iloc[early]), preparation.transform(frame.iloc[early]))
+    assert preparation.transform(text).shape == expected.shape
+    assert_allclose(preparation.transform(text)[some], preparation.transform(frame)[some])
+    with pytest.raises(ValueError, match="'day' held dates when the model was made"):
+        preparation.transform(text.assign(day="yesterday"))
+
+
+def test_what_is_no_number_among_numbers_is_told():
+    frame = pd.DataFrame({"mass": [f"{v} g" for v in range(3000, 3060)], "kind": ["a", "b"] * 30})
+    preparation = TablePreparation().fit(frame)
+    new = pd.DataFrame({"mass": [*frame["mass"][:30], "4.2 kg", None], "kind": ["a"] * 31 + ["c"]})
+    assert preparation.unseen(new) == {"mass": ["4.2 kg"], "kind": ["c"]}
+    assert preparation.unseen(frame) == {}
+
+
 def test_dates_have_features():
     when = pa.array(np.arange("2024-01-01", "2024-03-01", dtype="datetime64[D]"))
     assert kind(when).kind == "date"
-    names, values = kinds.dates(pa.chunked_array([when]))
+    names, values = kinds.dates(pa.chunked_array([when]), kind(when))
     assert names == ["days", "month", "weekday", "hour"]
     assert values[0].tolist() == [19723, 1, 0, 0]
     missing = pa.chunked_array([pa.array([None, "2024-01-02"]).cast(pa.date32())])
-    assert np.isnan(kinds.dates(missing)[1][0]).all()
+    assert np.isnan(kinds.dates(missing, kind(when))[1][0]).all()
 
 
 @pytest.mark.parametrize(

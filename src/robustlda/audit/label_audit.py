@@ -19,6 +19,7 @@ from robustlda.data.parted_input import is_parted
 from robustlda.estimators import (
     DiscriminantProjection,
     answer_table,
+    check_labels,
     check_seed,
     fit_parts,
     has_answers,
@@ -193,12 +194,13 @@ class LabelAudit(Findings):
             return self._fit_parts(estimator, X, y, verified, features)
         X, y, verified = map(in_numpy, (X, y, verified))  # findings are about single rows
         asked = answer_table(y) if has_answers(y) else None
-        given = np.asarray(y)
+        given = np.asarray(y) if asked is not None else _one_for_each(y)
         if asked is None and len(np.unique(given)) == len(given):
             raise ValueError(
                 f"Each of the {len(given)} samples has a label of its own; an audit needs several samples of a class."
             )
         names = _checked_ids(frames.index_of(X) if ids is None else ids, len(given))
+        y = given if asked is None else y
         found = evidence.by_committee(estimator, X, y, verified, self.n_resamples, self.random_state)
         if found is None:
             table = _checked_labels(given) if asked is None else asked
@@ -212,11 +214,12 @@ class LabelAudit(Findings):
 
     def _fit_table(self, table: LabeledTable, verified: Any) -> Self:
         """Judge the labels of a table; rows of `verified` are counted as in the whole table."""
-        places = {int(place): i for i, place in enumerate(table.places)}
+        places: dict[Any, int] = {int(place): i for i, place in enumerate(table.places)}
         if isinstance(verified, dict):
+            places = {name: i for i, name in enumerate(table.ids.tolist())} | places  # rows may go by their ids
             unknown = [row for row in verified if row not in places]
             if unknown:
-                raise ValueError(f"verified names row {unknown[0]}, which has no label in column {table.label!r}.")
+                raise ValueError(f"verified names row {unknown[0]!r}, which has no label in column {table.label!r}.")
             verified = {places[row]: label for row, label in verified.items()}
         elif verified is not None and len(verified) != len(places):
             verified = np.asarray(verified, object)[table.places]
@@ -429,6 +432,17 @@ def _checked_ids(ids: Any, n: int) -> Array:
     if len(names) != n:
         raise ValueError(f"There are {len(names)} ids for {n} samples; give one for each.")
     return names
+
+
+def _one_for_each(y: Any) -> Array:
+    """One label for each sample, none of them missing."""
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(f"y has shape {labels.shape}; give one label for each row of X, or the name of their column.")
+    check_labels(labels)
+    return labels
 
 
 def _checked_labels(y: Array) -> Array:

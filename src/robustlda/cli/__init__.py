@@ -64,6 +64,8 @@ def _run() -> None:
         _say("Interrupted; nothing was begun.")
         sys.exit(INTERRUPTED)
     except click.ClickException as error:
+        if "unexpected extra argument" in error.message and ".parquet" in error.message:
+            error.message += " A pattern of several files needs quotes: 'part-*.parquet'."
         shown = io.StringIO()
         error.show(shown)
         for line in shown.getvalue().splitlines():

@@ -180,6 +180,8 @@ class _Results:
         # Data and what is said about them are not committed by accident.
         self.hidden = [".gitignore"] if not out.exists() and out in (DEFAULT, DEMONSTRATION) else []
         self.rows = ["rows"] if in_parts else []
+        ours = ("corrected.csv", "corrected.parquet", "rows")
+        self.of_before = [n for n in ours if (out / n).exists() and n not in (*self.names, *self.rows)]
         new_files([out / name for name in self.names], force=force)
         if in_parts and (out / "rows").exists() and not force:
             raise FileExistsError(
@@ -270,6 +272,8 @@ def _print(
     for line in audit_files.sentences(found, notes, flipped):
         screen.print(printable(line))
     screen.print(printable(f"Wrote {_listed(results)} to {results.out}."))
+    for name in results.of_before:
+        screen.print(printable(f"{results.out / name} is of an earlier audit."))
 
 
 def _listed(results: _Results) -> str:

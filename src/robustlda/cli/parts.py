@@ -68,6 +68,17 @@ def label_column(columns: Columns) -> str:
 @contextmanager
 def cluster(by: Workers) -> Iterator[None]:
     """The workers that passes over the rows run on; without any, this process does it all."""
+    try:
+        with _workers(by):
+            yield
+    except KeyboardInterrupt as interruption:
+        if by.checkpoint is not None:
+            interruption.add_note("The same command goes on from its checkpoint.")
+        raise
+
+
+@contextmanager
+def _workers(by: Workers) -> Iterator[None]:
     if by.workers is None and by.scheduler is None:
         yield
         return

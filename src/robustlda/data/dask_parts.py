@@ -7,9 +7,12 @@ a pass. Only what a fold has found comes to the client.
 
 import concurrent.futures
 import importlib
+import logging
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import chain, islice
 from typing import Any, cast
@@ -218,7 +221,13 @@ has to ask for it again, page by page, which takes a fifth of the time of readin
 def local_workers(n: int, memory_limit: str = "auto") -> Iterator[Any]:
     """A client of n workers on this machine, processes of one thread each: a statistic keeps a core busy."""
     distributed: Any = importlib.import_module("distributed")
-    settings = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
+    # What has to be said about lost workers, memory and interruptions is said in sentences; logs would bury them.
+    settings = {
+        "threads_per_worker": 1,
+        "host": "127.0.0.1",
+        "dashboard_address": "127.0.0.1:0",
+        "silence_logs": logging.CRITICAL,
+    }
     environ = {**dask.config.get("distributed.nanny.pre-spawn-environ"), **_KEEPING}
     configuration = {
         "distributed.nanny.pre-spawn-environ": environ,
@@ -226,9 +235,20 @@ def local_workers(n: int, memory_limit: str = "auto") -> Iterator[Any]:
         # On a busy machine it may take a while until a lost worker is replaced; Dask would give it up after 15 seconds.
         "distributed.deploy.lost-worker-timeout": "300s",
     }
-    with (
-        dask.config.set(configuration),
-        distributed.LocalCluster(n_workers=n, memory_limit=memory_limit, **settings) as local,
-        distributed.Client(local) as client,
-    ):
-        yield client
+    with dask.config.set(configuration), ExitStack() as stack:
+        with _deaf_to_interrupts():
+            local = stack.enter_context(distributed.LocalCluster(n_workers=n, memory_limit=memory_limit, **settings))
+        yield stack.enter_context(distributed.Client(local))
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Processes started meanwhile do not hear Ctrl-C, which a terminal sends to all: whoever started them ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # others may not say so
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -3,6 +3,7 @@
 from robustlda.estimators._base import DiscriminantProjection, fit_decision, fit_parts, labels_and_answers
 from robustlda.estimators._validation import (
     answer_table,
+    check_labels,
     check_seed,
     check_whole,
     class_indices,
@@ -14,6 +15,7 @@ from robustlda.estimators._validation import (
 __all__ = [
     "DiscriminantProjection",
     "answer_table",
+    "check_labels",
     "check_seed",
     "check_whole",
     "class_indices",

@@ -77,8 +77,20 @@ def validated_store(estimator: BaseEstimator, X: Any, plan: Plan) -> Store:
 def _validated(estimator: BaseEstimator, X: Any, *y: Any, **settings: Any) -> Any:
     """scikit-learn's validation, which adds numbers up to find out whether one of them is infinite."""
     X = without_derivatives(X) if is_foreign(X) else X
+    if y and isinstance(y[0], str):
+        raise ValueError(
+            f"y is {y[0]!r}, a single text; pass the labels themselves, y = X[{y[0]!r}], and X without that column."
+        )
     with np.errstate(over="ignore", invalid="ignore"):
-        return validate_data(estimator, X, *y, **settings)
+        try:
+            return validate_data(estimator, X, *y, **settings)
+        except ValueError as error:
+            if not str(error).startswith("Input X contains NaN"):
+                raise
+            raise ValueError(
+                "Input X contains NaN. Fill the gaps first: robustlda.tables.TablePreparation does it for tables, and "
+                "for features scikit-learn's SimpleImputer."
+            ) from None
 
 
 def parted_training(

@@ -58,8 +58,8 @@ class GraphModel:
         return np.concatenate(found) if found else np.empty((0, len(self.classes_)))
 
     def unseen(self, X: Any) -> dict[str, list[str]]:
-        """Categories of a table that the model has not seen, by column."""
-        return known.unseen_words(as_arrow(X), self._words)
+        """Values of a table of which the model knows nothing, by column."""
+        return known.unseen_words(as_arrow(X), self._words, self._readings)
 
     def _asked(self, table: pa.Table) -> Array:
         feeds = {name: self._input(table[name], reading) for name, reading in self._readings.items()}

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from robustlda.linalg import Array
+from robustlda.tables import dates as in_text
 
 MAX_CATEGORIES = 50
 """Distinct words beyond which a column is text rather than a category."""
@@ -44,13 +45,15 @@ class Reading:
     """How the values of a column become numbers or words.
 
     `kind` is number, category, date or text if something is learned from the column; otherwise it says what the column
-    is (id, code, constant, empty, other). `unit` and `decimal` are those of numbers that were found in text.
+    is (id, code, constant, empty, other). `unit` and `decimal` are those of numbers that were found in text, and
+    `day_first` is how dates in text begin, if not with the year.
     """
 
     kind: str
     note: str = ""
     unit: str = ""
     decimal: str = ""
+    day_first: bool | None = None
 
     @property
     def used(self) -> bool:
@@ -117,6 +120,8 @@ def _words(column: pa.ChunkedArray, name: str, *, asked: bool, code: bool) -> Re
         return Reading("constant", f"It has the value {_short(words[0])!r} in every row.")
     if not code and (found := _hidden_numbers(words, times)) is not None:
         return found
+    if not code and len(words) > 1 and _moments(column) is not None:
+        return Reading("date", day_first=in_text.begins_with_day(words))
     if len(words) <= min(MAX_CATEGORIES, max(2, n // 10)):
         return Reading("category", "Its numbers are codes, and taken as categories." if code else "")
     if asked and len(words) <= MAX_CATEGORIES:
@@ -207,9 +212,10 @@ def words(column: pa.ChunkedArray) -> Array:
     return np.asarray(stripped.to_numpy(zero_copy_only=False), object)
 
 
-def dates(column: pa.ChunkedArray) -> tuple[list[str], Array]:
+def dates(column: pa.ChunkedArray, reading: Reading) -> tuple[list[str], Array]:
     """Features of dates: days since 1970, month, day of the week, and hour; and their names."""
-    moments = plain(column).cast(pa.timestamp("us"), safe=False)
+    moments = _moments(column, reading.day_first)
+    assert moments is not None  # as `holds_dates` has said
     missing = moments.is_null().to_numpy()
 
     def feature(values: Any) -> Array:
@@ -218,6 +224,21 @@ def dates(column: pa.ChunkedArray) -> tuple[list[str], Array]:
     seconds = feature(moments.cast(pa.int64())) / 1e6
     parts = [seconds / _SECONDS_IN_A_DAY, feature(pc.month(moments)), feature(pc.day_of_week(moments))]
     return ["days", "month", "weekday", "hour"], np.column_stack([*parts, feature(pc.hour(moments))])
+
+
+def holds_dates(column: pa.ChunkedArray, reading: Reading) -> bool:
+    """Whether all values are dates, be it in text."""
+    return _moments(column, reading.day_first) is not None
+
+
+def _moments(column: pa.ChunkedArray, day_first: bool | None = None) -> pa.ChunkedArray | None:
+    """The values as moments; None if they are not dates, or texts that could be several."""
+    column = plain(column)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = in_text.dates(column.cast(pa.string()), "", [], day_first)
+    elif not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type) or pa.types.is_null(column.type)):
+        return None
+    return None if column is None else column.cast(pa.timestamp("us"), safe=False)
 
 
 def _short(text: str, most: int = 30) -> str:

@@ -11,28 +11,39 @@ _YEAR_MONTH_DAY = re.compile(r"(\d{4})([./-])(\d{1,2})\2(\d{1,2})(?:[ T]+(\d.*))
 _KINDS = (pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC"))
 
 
-def dates(column: Any, name: str, notes: list[str]) -> Any:
-    """Dates or times (in UTC if they tell their zone), or None if these cells are none or could be several."""
+def dates(column: Any, name: str, notes: list[str], day_first: bool | None = None) -> Any:
+    """Dates or times (in UTC if they tell their zone), or None if these cells are none or could be several.
+
+    `day_first` is known if others of the same column have told.
+    """
     found = _cast(column)
     if found is not None:
         return found
     distinct = pc.unique(column.drop_null())
-    values = _of_words(distinct.to_pylist(), name, notes)
+    values = _of_words(distinct.to_pylist(), name, notes, day_first)
     if values is None:
         return None
     return pc.take(values, pc.index_in(column, distinct, skip_nulls=True))
 
 
-def _of_words(cells: list[str], name: str, notes: list[str]) -> Any:
+def begins_with_day(words: list[str]) -> bool | None:
+    """Whether dates begin with the day, or with the month; None if they begin with the year, or do not tell."""
+    parts = [match.groups() for match in map(_DAY_MONTH_YEAR.fullmatch, words) if match]
+    if {part[1] for part in parts} == {"."} or any(int(part[0]) > 12 for part in parts):
+        return True
+    return False if any(int(part[2]) > 12 for part in parts) else None
+
+
+def _of_words(cells: list[str], name: str, notes: list[str], day_first: bool | None) -> Any:
     parts = [match.groups() for match in map(_YEAR_MONTH_DAY.fullmatch, cells) if match]
     if len(parts) == len(cells):
         return _cast(pa.array([_iso(year, month, day, time) for year, _, month, day, time in parts]))
     parts = [match.groups() for match in map(_DAY_MONTH_YEAR.fullmatch, cells) if match]
     if len(parts) < len(cells):
         return None
-    day_first = {part[1] for part in parts} == {"."} or any(int(part[0]) > 12 for part in parts)
-    month_first = any(int(part[2]) > 12 for part in parts)
-    if not day_first and not month_first:
+    told = begins_with_day(cells)
+    day_first = day_first if told is None else told
+    if day_first is None:
         notes.append(f"{name!r} kept as text: {cells[0]} may begin with the day or the month; write {'2024-12-31'!r}.")
         return None
     order = (0, 2) if day_first else (2, 0)

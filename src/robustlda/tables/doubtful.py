@@ -24,7 +24,7 @@ def repeated(table: pa.Table, readings: dict[str, Reading]) -> dict[str, Reading
         if reading.kind == "number":
             key = kinds.numbers(table[name], reading).tobytes()
         elif reading.kind == "date":
-            key = kinds.dates(table[name])[1].tobytes()
+            key = kinds.dates(table[name], reading)[1].tobytes()
         else:
             key = np.unique(kinds.words(table[name]).astype(str), return_inverse=True)[1].tobytes() + b"category"
         first = seen.setdefault(key, name)

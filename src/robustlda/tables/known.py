@@ -19,7 +19,7 @@ def check_columns(table: pa.Table, readings: Mapping[str, Reading]) -> None:
     for name, reading in readings.items():
         given = kinds.plain(table[name])
         text = pa.types.is_string(given.type) or pa.types.is_large_string(given.type)
-        if reading.kind == "date" and not (pa.types.is_timestamp(given.type) or pa.types.is_date(given.type)):
+        if reading.kind == "date" and not kinds.holds_dates(given, reading):
             raise ValueError(f"The column {name!r} held dates when the model was made; here it is {given.type}.")
         if reading.kind != "number" or not text or given.null_count == len(given):
             continue
@@ -27,11 +27,19 @@ def check_columns(table: pa.Table, readings: Mapping[str, Reading]) -> None:
             raise ValueError(f"The column {name!r} held numbers when the model was made; here it holds text.")
 
 
-def unseen_words(table: pa.Table, words: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
-    """Words of categories that are not among the known ones, by column."""
-    found = {}
-    for name, known in words.items():
-        new = sorted(set(kinds.words(table[name])) - set(known) - {kinds.MISSING})
-        if new:
-            found[name] = [str(word) for word in new]
-    return found
+def unseen_words(
+    table: pa.Table, words: Mapping[str, Iterable[str]], readings: Mapping[str, Reading]
+) -> dict[str, list[str]]:
+    """By column, words of categories that are not among the known ones, and what is no number where numbers are."""
+    found = {name: set(kinds.words(table[name])) - set(known) - {kinds.MISSING} for name, known in words.items()}
+    found |= {name: _no_numbers(table[name], reading) for name, reading in readings.items() if reading.kind == "number"}
+    return {name: sorted(map(str, new)) for name, new in found.items() if new}
+
+
+def _no_numbers(column: pa.ChunkedArray, reading: Reading) -> set[str]:
+    """Texts that cannot be read as numbers of the unit that is known."""
+    column = kinds.plain(column)
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return set()
+    unread = np.isnan(kinds.numbers(column, reading))
+    return set(kinds.words(column)[unread]) - {kinds.MISSING, ""}

@@ -223,7 +223,7 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
                 parts.append(kinds.numbers(table[name], reading))
                 names.append((name, name))
             elif reading.kind == "date":
-                features, values = kinds.dates(table[name])
+                features, values = kinds.dates(table[name], reading)
                 parts += list(values.T)
                 names += [(name, f"{name} ({feature})") for feature in features]
         return (np.column_stack(parts) if parts else np.empty((table.num_rows, 0))), names
@@ -268,9 +268,9 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
         return list(self._readings)
 
     def unseen(self, X: Any) -> dict[str, list[str]]:
-        """Categories of a table that the preparation has not seen, by column; nothing is known of them."""
+        """Values of which nothing is known, by column: new categories, and what is no number among numbers."""
         check_is_fitted(self)
-        return known.unseen_words(as_arrow(X), self._known_words())
+        return known.unseen_words(as_arrow(X), self._known_words(), self._readings)
 
     def _known_words(self) -> dict[str, Array]:
         """The words of each category, by column."""
@@ -370,9 +370,12 @@ def _finding(use: ColumnUse) -> Finding | None:
         return None
     left_out = "" if use.features else " It was left out."
     if not use.features and use.kind not in ("empty", "constant", "other"):
-        left_out = " It was left out; keep it with --keep (keep= in Python)."
+        left_out = " It was left out; keep it with --keep (in Python, TablePreparation(keep=…))."
     if use.kind == "id":
-        left_out = " It was left out; name rows by it with --id, or use it all the same with --keep (keep= in Python)."
+        left_out = (
+            " It was left out; name rows by it with --id, or use it all the same with --keep (in Python, "
+            "TablePreparation(keep=…))."
+        )
     return Finding(use.kind, f"Column {use.name!r}: {use.note}{left_out}", (use.name,))
 
 

@@ -61,7 +61,7 @@ def understand(
     given = np.column_stack([has_label(data[name]).to_numpy(zero_copy_only=False) for name in columns])
     places = np.flatnonzero(given.any(axis=1))
     lost = data.num_rows - len(places)
-    notes = [*table.notes, *([f"{lost:,} rows have no label and were left out."] if lost else [])]
+    notes = [*table.notes, *([_lost(lost)] if lost else [])]
     if not len(places):
         raise ValueError(f"No row has a label in column {named!r}.")
     raw, given = (data if not lost else data.take(pa.array(places))), given[places]
@@ -93,6 +93,10 @@ def understand(
         [uses[name] for name in data.column_names], findings, fitted,
         answers, () if answers is None else tuple(columns),
     )  # fmt: skip
+
+
+def _lost(n: int) -> str:
+    return "1 row has no label and was left out." if n == 1 else f"{n:,} rows have no label and were left out."
 
 
 def _in_one_column(columns: Sequence[pa.ChunkedArray], given: Array) -> pa.ChunkedArray:
@@ -236,7 +240,7 @@ def one_spelling(distinct: Array, counts: Array, label: str) -> tuple[Array, lis
     more = f" and {len(merged) - 5} more" if len(merged) > 5 else ""
     message = (
         f"Labels in {label!r} that differ only in case or spaces were taken as one: {words}{more}. With "
-        "--exact-labels (exact_labels=True in Python) they are different classes."
+        "--exact-labels they are different classes."
     )
     return distinct[to], [Finding("spelling", message, (label,))]
 
