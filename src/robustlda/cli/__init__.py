@@ -64,12 +64,12 @@ def _run() -> None:
         _say("Interrupted; nothing was begun.")
         sys.exit(INTERRUPTED)
     except click.ClickException as error:
-        if "unexpected extra argument" in error.message and ".parquet" in error.message:
-            error.message += " A pattern of several files needs quotes: 'part-*.parquet'."
         shown = io.StringIO()
         error.show(shown)
         for line in shown.getvalue().splitlines():
             _say(line)
+        if "unexpected extra argument" in error.message and ".parquet" in error.message:
+            _say("A pattern of several files needs quotes: 'part-*.parquet'.")
         sys.exit(2)
     except BrokenPipeError:  # whoever reads what is printed, such as head, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
