@@ -58,6 +58,12 @@ def test_what_a_sample_put_into_a_confusion_is_taken_out_again():
         assert_allclose(found[j], expected / expected.max(), rtol=1e-10)
 
 
+def test_most_people_are_right_and_beliefs_decide_between_equals():
+    table = np.array([[0, 0, 1], [2, 1, -1], [2, 1, 0], [1, -1, -1]])
+    R = np.array([[0.0, 1.0, 0.0], [0.9, 0.06, 0.04], [0.3, 0.3, 0.4], [1.0, 0.0, 0.0]])
+    assert_array_equal(answers_of(table).vote(R), [0, 1, 2, 1])
+
+
 def test_annotators_are_told_apart():
     X, y, _, _, table = wine()
     audit = LabelAudit().fit(X, table)

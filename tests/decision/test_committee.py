@@ -191,6 +191,15 @@ def test_a_class_of_one_sample_is_kept():
     assert np.isfinite(model.transition_).all()
 
 
+def test_priors_replace_the_shares_of_the_classes():
+    X, y = clouds(n=300, c=3, gap=0.7)
+    model = RobustLDA().fit(X, y)
+    asked = np.array([0.6, 0.3, 0.1])
+    expected = model.predict_proba(X) * asked / model.priors_
+    found = RobustLDA(priors=asked).fit(X, y).predict_proba(X)
+    assert_allclose(found, expected / expected.sum(axis=1, keepdims=True), atol=1e-9)
+
+
 def test_priors_move_the_boundary():
     X, y = clouds(n=400, c=2, gap=0.7)
     rare, common = (RobustLDA(priors=p).fit(X, y).predict(X) for p in ([0.95, 0.05], [0.05, 0.95]))

@@ -121,6 +121,17 @@ def test_outliers_do_not_make_long_classes_round(stretch, distance):
     assert np.median(found) < 3
 
 
+def test_the_more_labels_are_doubted_the_more_is_shrunk(monkeypatch):
+    """Of classes that are known, all samples of all of them tell about their common shape; if not, those of one do."""
+    X, y = heavy_tails()
+    found, genuine = [], believed._shrinkage
+    monkeypatch.setattr(believed, "_shrinkage", lambda *given: found.append(genuine(*given)) or found[-1])
+    for doubt in (0.0, 0.2, 0.4, 0.8):
+        believed.solve(samples_of(X, y), 2, doubt=doubt)
+    assert found[0] < found[1] < found[2] == found[3]
+    assert found[2] == pytest.approx(3 * found[0], rel=0.2)  # as if there were a third of the samples
+
+
 def test_units_of_features_do_not_turn_directions():
     X, y = load_wine(return_X_y=True)
     X = StandardScaler().fit_transform(X)
