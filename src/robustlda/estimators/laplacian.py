@@ -106,7 +106,7 @@ class DLE(DiscriminantProjection):
               B = \frac{S_w}{\operatorname{tr} S_w} + \frac{X^\top L X}{\operatorname{tr} X^\top L X}
                   + \varrho \frac{I}{r},
 
-    where :math:`L` is the Laplacian of the nearest-neighbor graph of the labelled samples with heat weights. Do not
+    where :math:`L` is the Laplacian of the nearest-neighbor graph of the labeled samples with heat weights. Do not
     quote its results as those of the published method.
 
     Parameters

@@ -77,7 +77,7 @@ def understand(
     said, some = said[kept], given.any(axis=1)
     if not some.all():
         raw, given, places = raw.filter(pa.array(some)), given[some], places[some]
-    findings += _small_classes(said)
+    findings += [*_small_classes(said), *_amounts(said, named)]
     y, answers = (said, None) if len(columns) == 1 else _votes(said, given)
     fitted = (preparation or TablePreparation()).fit(raw.drop_columns(others), y)
     X = np.asarray(fitted.transform(raw))
@@ -211,6 +211,18 @@ def _named(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _check_classes(y: Array, name: str) -> None:
     if (y == y[0]).all():
         raise ValueError(f"Column {name!r} holds only one class, {y[0].item()!r}; at least two are needed.")
+
+
+def _amounts(y: Array, label: str) -> list[Finding]:
+    """Many different numbers may be amounts."""
+    n = len(np.unique(y))
+    if y.dtype.kind not in "iu" or n <= FEW_CLASSES:
+        return []
+    message = (
+        f"Labels in {label!r} are {n} different whole numbers. If they are amounts, such as ages or scores, and not "
+        "names of classes, nothing said about them is of use."
+    )
+    return [Finding("amounts", message, (label,))]
 
 
 def _one_spelling(y: Array, label: str, rows: Array) -> tuple[Array, list[Finding]]:

@@ -70,7 +70,7 @@ class Angle(Setting, Outcome):
 def draw(stretch: float, distance: float, rng: np.random.Generator) -> tuple[Array, Array, Array]:
     """Samples, labels and the optimal direction; the classes differ along the first axis and are elongated obliquely.
 
-    The outliers are labelled as the first class and lie `distance` away from it, along the long axis of the classes.
+    The outliers are labeled as the first class and lie `distance` away from it, along the long axis of the classes.
     """
     slant = np.array([[np.cos(0.5), -np.sin(0.5)], [np.sin(0.5), np.cos(0.5)]])
     root = slant @ np.diag([1.0, stretch])

@@ -15,7 +15,7 @@ const classShape = k => SHAPES[Math.floor(k / LIGHT.length) % SHAPES.length];
 const pointId = p => clean(p[7] >= 0 ? short(rows[p[7]].id, 40) : p[8]);
 
 function pointText(p) {
-  const lines = [`labelled ${clean(className(p[0]))}` + (p[1] === p[0] ? "" : `, probably ${clean(className(p[1]))}`), `wrong with probability ${percent(p[3])}`];
+  const lines = [`labeled ${clean(className(p[0]))}` + (p[1] === p[0] ? "" : `, probably ${clean(className(p[1]))}`), `wrong with probability ${percent(p[3])}`];
   if (p[2] === OUTLYING) lines.push("far from every class");
   if (p[7] >= 0) lines.push("click to review");
   return lines;
