@@ -68,9 +68,10 @@ def fit(
     persistence.save(out, make_pipeline(preparation, model), label=label)
     for note in notes:
         screen.print(printable(note))
+    what = "labels" if isinstance(columns.label, str) else "answers"
     screen.print(
         f"{len(model.classes_)} classes, {model.n_features_in_} features from "
-        f"{len(preparation.columns_in_use())} columns; about {model.noise_rate_:.1%} of the labels are wrong."
+        f"{len(preparation.columns_in_use())} columns; about {model.noise_rate_:.1%} of the {what} are wrong."
     )
     screen.print(printable(f"Wrote {out}."))
 
