@@ -1,10 +1,13 @@
 """What becomes of the columns of a table."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import skops.io
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import yeojohnson
 from sklearn.base import clone
@@ -12,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import RobustScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from robustlda import RobustLDA
+from robustlda import RobustLDA, persistence
 from robustlda.tables import TablePreparation, doubtful
 from robustlda.tables import columns as kinds
 from robustlda.tables.frames import as_arrow
@@ -157,6 +160,32 @@ def test_what_is_left_out_and_why():
     assert only.columns_in_use() == ["mass", "code"]
     with pytest.raises(ValueError, match="There is no column 'heigth'; the columns are id, mass"):
         TablePreparation(keep=["heigth"]).fit(frame)
+
+
+def test_labels_that_alternate_are_given_away_as_well():
+    y = np.arange(80) % 2
+    frame = pd.DataFrame({"x": rng().normal(size=80), "code": 7.0 + y})
+    uses = {use.name: use.kind for use in TablePreparation().fit(frame, y).columns_}
+    assert uses == {"x": "number", "code": "label again"}
+
+
+def test_a_model_file_of_many_columns_is_small(tmp_path):
+    V = rng().normal(size=(60, 500))
+    frame = pd.DataFrame(V, columns=[f"größe {j}" for j in range(500)]).assign(kind=["a", "b", None] * 20)
+    frame.iloc[:20, 3] = np.nan
+    preparation = TablePreparation().fit(frame)
+    again = pickle.loads(pickle.dumps(preparation))
+    assert again.columns_ == preparation.columns_
+    assert again.findings_ == preparation.findings_
+    assert again.readings() == preparation.readings()
+    assert_array_equal(again.feature_names_in_, preparation.feature_names_in_)
+    assert_array_equal(again.get_feature_names_out(), preparation.get_feature_names_out())
+    assert_array_equal(again.transform(frame), preparation.transform(frame))
+    skops.io.dump(preparation, tmp_path / "p.skops")
+    assert (tmp_path / "p.skops").stat().st_size < 200_000
+    loaded = skops.io.load(tmp_path / "p.skops", trusted=list(persistence.TRUSTED))
+    assert loaded.columns_ == preparation.columns_
+    assert_array_equal(loaded.transform(frame), preparation.transform(frame))
 
 
 def test_a_feature_that_separates_well_does_not_give_the_label_away():

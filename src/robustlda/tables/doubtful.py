@@ -62,7 +62,7 @@ def _tells(V: Array, labels: Array) -> bool:
     c = int(labels.max()) + 1
     if len(labels) < 10 * c:
         return False
-    train, leaves = np.arange(len(labels)) % 2 == 0, max(2 * c, 8)
+    train, leaves = _every_other(labels), max(2 * c, 8)
     if V.shape[1] == 1 and _least_wrong(V[~train, 0], labels[~train], leaves) > (1 - GIVES_AWAY) * (~train).sum():
         return False
     tree = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0).fit(V[train], labels[train])
@@ -72,6 +72,17 @@ def _tells(V: Array, labels: Array) -> bool:
     counts = np.bincount(labels[~train], minlength=c)
     recalled = np.bincount(labels[~train], right, c)
     return bool((recalled[counts > 0] >= 0.9 * counts[counts > 0]).all())
+
+
+def _every_other(labels: Array) -> Array:
+    """Every other row; of each class, where labels alternate so that a half would lack one."""
+    found = np.arange(len(labels)) % 2 == 0
+    halves = [np.bincount(labels[half], minlength=labels.max() + 1) for half in (found, ~found)]
+    if np.min(halves) == 0:
+        order = np.argsort(labels, kind="stable")
+        first = np.searchsorted(labels[order], labels[order])
+        found[order] = (np.arange(len(labels)) - first) % 2 == 0
+    return found
 
 
 def _least_wrong(values: Array, labels: Array, leaves: int) -> float:

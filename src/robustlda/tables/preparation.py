@@ -6,8 +6,9 @@ embedded. What is ours is the dispatch, column by column, with a reason that a p
 the label away, a rare category or a rare gap does not make its row an outlier, and outliers set no scale.
 """
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -149,6 +150,18 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
         ]
         self.findings_ = [f for use in self.columns_ if (f := _finding(use)) is not None]
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is known about columns as one text: of thousands of columns, objects would fill a model file."""
+        state = dict(super().__getstate__())
+        if "_readings" in state:
+            state["_about_columns"] = _packed(state)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({name: value for name, value in state.items() if name != "_about_columns"})
+        if "_about_columns" in state:
+            self.__dict__.update(_unpacked(state["_about_columns"]))
 
     def _check_asked(self, names: list[str]) -> None:
         for name in (*(self.columns or ()), *self.keep):
@@ -314,6 +327,35 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
         return tags
+
+
+def _packed(state: dict[str, Any]) -> str:
+    """Take what is known about columns out of a state, as a text."""
+    return json.dumps(
+        {
+            "columns": list(state.pop("feature_names_in_")),
+            "readings": {name: astuple(reading) for name, reading in state.pop("_readings").items()},
+            "uses": [astuple(use) for use in state.pop("columns_")],
+            "findings": [astuple(finding) for finding in state.pop("findings_")],
+            "names": state.pop("_names"),
+            "powers": state.pop("_powers"),
+        },
+        ensure_ascii=False,
+    )
+
+
+def _unpacked(text: str) -> dict[str, Any]:
+    found = json.loads(text)
+    return {
+        "feature_names_in_": np.array([*found["columns"], None], object)[:-1],
+        "_readings": {name: Reading(*values) for name, values in found["readings"].items()},
+        "columns_": [ColumnUse(name, kind, tuple(made), *rest) for name, kind, made, *rest in found["uses"]],
+        "findings_": [
+            Finding(kind, message, tuple(columns), tuple(rows)) for kind, message, columns, rows in found["findings"]
+        ],
+        "_names": found["names"],
+        "_powers": found["powers"],
+    }
 
 
 def _named(column: str, category: str) -> str:
