@@ -376,6 +376,9 @@ def test_a_corrected_table(tmp_path):
     checked = pd.read_csv(tmp_path / "reviewed" / "corrected.csv")
     assert checked["label_change"].dropna().to_dict() == {0: "was Grignolino, checked", 1: "was Barolo, checked"}
 
+    _, shown = audited(tmp_path / "t.csv", tmp_path / "reviewed", "--force")
+    assert "is of an earlier audit." in shown
+
     whole = pa.table({"a": np.arange(60.0) % 7, "b": np.random.default_rng(0).normal(size=60), "kind": [1, 2] * 30})
     pq.write_table(whole, tmp_path / "t.parquet")
     audited(tmp_path / "t.parquet", tmp_path / "columnar", "--fix", "flagged")
