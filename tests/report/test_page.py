@@ -156,6 +156,20 @@ def test_an_overflow_and_stacked_letters_are_seen(browser, table_page):
         assert overflow(page) > 0
 
 
+def test_every_round_of_a_review_has_a_file_of_its_own(audit):
+    for command, name, then in (
+        ("robustlda audit t.csv", "reviewed.csv", "robustlda audit t.csv --verified reviewed.csv --force"),
+        (
+            "robustlda audit t.csv --verified r.csv --force",
+            "reviewed-2.csv",
+            "robustlda audit t.csv --verified r.csv --force --verified reviewed-2.csv",
+        ),
+    ):
+        page = audit_page.render(audit, title="t", provenance=audit_page.Provenance(command))
+        assert f'data-name="{name}"' in page
+        assert f"{then}</code>" in page
+
+
 def test_the_page_says_what_was_found_and_how_to_go_on(shown, audit):
     text = shown.locator("body").inner_text()
     assert f"About {100 * audit.noise_rate_:.1f} % of the 150 labels are wrong" in text

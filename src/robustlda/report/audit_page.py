@@ -98,6 +98,7 @@ def render(
         outlying=audit.n_outlying_,
         worth_checking=audit.n_worth_checking_,
         verified=audit.n_verified_,
+        download=_download(origin.command),
         false_alarm=audit.max_false_alarm,
         listed=len(data["rows"]),
         notes=[short(note, 300) for note in _notes(audit, notes, table)],
@@ -174,10 +175,14 @@ def _fingerprint(audit: "LabelAudit") -> str:
 
 
 def _again(command: str) -> str:
-    """The command with what was reviewed; results of this run are replaced."""
-    words = command.split(" --verified ")
-    before = words[0] if len(words) == 1 else words[0] + (" " + words[1].partition(" ")[2]).rstrip()
-    return before + " --verified reviewed.csv" + ("" if " --force" in before else " --force")
+    """The command with what was reviewed, and what was before; results of this run are replaced."""
+    return f"{command} --verified {_download(command)}" + ("" if " --force" in command else " --force")
+
+
+def _download(command: str) -> str:
+    """What decisions are saved as: a name of its own for every round, so that none takes the place of another."""
+    rounds = command.count(" --verified ")
+    return f"reviewed-{rounds + 1}.csv" if rounds else "reviewed.csv"
 
 
 def _provenance_rows(origin: Provenance) -> list[tuple[str, str]]:
@@ -227,8 +232,11 @@ def _steps(
                 None,
             )
         )
-    again = "Download reviewed.csv and run the audit again with it; what you have checked teaches it how far to trust "
-    steps.append((f"{again}its own doubts:", _again(origin.command or "robustlda audit …")))
+    command = origin.command or "robustlda audit …"
+    again = (
+        f"Download {_download(command)} and run the audit again with it; what you have checked teaches it how far to "
+    )
+    steps.append((f"{again}trust its own doubts:", _again(command)))
     return [(text, short(code, 500) if code else None) for text, code in steps]
 
 

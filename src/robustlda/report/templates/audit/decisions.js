@@ -53,7 +53,7 @@ function reviewedCsv() {
 
 function downloadReviewed() {
   const url = URL.createObjectURL(new Blob([reviewedCsv()], {type: "text/csv;charset=utf-8"}));
-  const link = el("a", {href: url, download: "reviewed.csv"});
+  const link = el("a", {href: url, download: byId("download").dataset.name});
   document.body.append(link);
   link.click();
   link.remove();

@@ -131,7 +131,7 @@ function undo() {
 function saidKept(kept) {
   byId("kept").textContent = kept
     ? "Decisions are kept in this browser."
-    : "This browser keeps nothing for this page: download reviewed.csv before you close it.";
+    : "This browser keeps nothing for this page: download what you have decided before you close it.";
 }
 
 /* On paper there is no scrolling: the first rows as a table. */
