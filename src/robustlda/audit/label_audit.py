@@ -194,13 +194,15 @@ class LabelAudit(Findings):
             return self._fit_parts(estimator, X, y, verified, features)
         X, y, verified = map(in_numpy, (X, y, verified))  # findings are about single rows
         asked = answer_table(y) if has_answers(y) else None
-        given = np.asarray(y) if asked is not None else _one_for_each(y)
+        given = np.asarray(y)
+        if asked is None:
+            y = given = probabilities.one_for_each(y, "X")
+            check_labels(given)
         if asked is None and len(np.unique(given)) == len(given):
             raise ValueError(
                 f"Each of the {len(given)} samples has a label of its own; an audit needs several samples of a class."
             )
         names = _checked_ids(frames.index_of(X) if ids is None else ids, len(given))
-        y = given if asked is None else y
         found = evidence.by_committee(estimator, X, y, verified, self.n_resamples, self.random_state)
         if found is None:
             table = _checked_labels(given) if asked is None else asked
@@ -432,17 +434,6 @@ def _checked_ids(ids: Any, n: int) -> Array:
     if len(names) != n:
         raise ValueError(f"There are {len(names)} ids for {n} samples; give one for each.")
     return names
-
-
-def _one_for_each(y: Any) -> Array:
-    """One label for each sample, none of them missing."""
-    labels = np.asarray(y)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim != 1:
-        raise ValueError(f"y has shape {labels.shape}; give one label for each row of X, or the name of their column.")
-    check_labels(labels)
-    return labels
 
 
 def _checked_labels(y: Array) -> Array:

@@ -44,12 +44,18 @@ def understood(labels: Array, classes: Array, verified: Any) -> Checks:
     return Checks(given, known, answers)
 
 
-def _labels(y: Any) -> Array:
+def one_for_each(y: Any, rows: str) -> Array:
+    """Labels as an array, one for each of some rows."""
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
-        raise ValueError(f"y has shape {labels.shape}; give one label for each row of P.")
+        raise ValueError(f"y has shape {labels.shape}; give one label for each row of {rows}.")
+    return labels
+
+
+def _labels(y: Any) -> Array:
+    labels = one_for_each(y, "P")
     missing = sum(label is None or label != label for label in labels.tolist())
     if missing:
         raise ValueError(f"y has {missing} missing labels; leave out these rows of y and P.")
