@@ -136,15 +136,16 @@ def test_errors_everywhere_are_no_confusions_by_chance():
     assert shares.mean() < 0.01
 
 
+@pytest.mark.parametrize("credence", [1.0, 0.3])
 @pytest.mark.parametrize("by_looks", [np.zeros(4), np.array([0.6, 0.6, 0, 0.3])])
-def test_features_are_told_from_beliefs_again(by_looks):
+def test_features_are_told_from_beliefs_again(by_looks, credence):
     T, given = 0.99 * CONFUSION + 0.0025, np.arange(400) % 4
-    model, p = noise.LabelModel(T, by_looks), np.random.default_rng(0).dirichlet(np.full(4, 0.3), 400)
+    model, p = noise.LabelModel(T, by_looks, credence), np.random.default_rng(0).dirichlet(np.full(4, 0.3), 400)
     h, q = by_looks[given][:, None], (p * T[:, given].T).sum(axis=1, keepdims=True)
     likelihood = (1 - h) * T[:, given].T + h * q
     assert_allclose((p * likelihood).sum(axis=1, keepdims=True), q)  # labels are as probable for every h
-    R = model.with_looks(p * T[:, given].T / q, p, given)
-    assert_allclose(R, p * likelihood / q)
+    R = model.believed(p * T[:, given].T / q, p, given)
+    assert_allclose(R, credence * p * likelihood / q + (1 - credence) * np.eye(4)[given])
     assert_allclose(model.said_by_features(R, given), p, atol=1e-12)
 
 

@@ -174,7 +174,7 @@ def fit_answer_noise(P: Array, answers: Answers, labels: Labels) -> LabelNoise:
     confusion = answers.confusion(R)
     transition = answers.transition(confusion)
     model = LabelModel(transition, answers.by_looks(R))
-    R, _ = labels.posterior(model.with_looks(R, p, labels.given))
+    R, _ = labels.posterior(model.believed(R, p, labels.given))
     vote = answers.vote(R)
     by_all, by_features = 1 - R[rows, vote], 1 - p[rows, vote]
     least = labels.share(np.minimum(by_all, by_features))

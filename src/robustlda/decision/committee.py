@@ -231,7 +231,7 @@ def _all_beliefs(rule: Committee, noise: LabelNoise, training: Training, place: 
     def beliefs(block: CenteredBlock, likelihood: Array, given: Array, place: Array, known: Array) -> tuple[Array]:
         p = rule.probabilities(block)
         R = p * likelihood
-        R = model.with_looks(R / R.sum(axis=1, keepdims=True), p, given)
+        R = model.believed(R / R.sum(axis=1, keepdims=True), p, given)
         R[place >= 0] = learned[place[place >= 0]]
         R[known >= 0] = np.eye(p.shape[1])[known[known >= 0]]
         return (R,)
@@ -263,6 +263,7 @@ class _Candidates:
         # Scores of the similarities themselves: a number for each class and landmark in place of a square of landmarks.
         self.members = LocalMember(ScoreRule(back(local[0].coef), local[0].offset, local[1])), *cloud_members
         self.held_out = np.array([floored(p) for p in (by_local, *by_clouds)])
+        self.seen, self._gain_by_seen = local[0].held_out, self._gain(by_local)
         self.limit, self.linear = _linear(samples, groups)
 
     def _can_be_dealt(self, groups: Distinct) -> bool:
@@ -305,6 +306,8 @@ class _Candidates:
     def first(self) -> tuple[Stage, LabelNoise, LabelNoise]:
         """The linear rule learns given labels."""
         (solution, sharpness), p = self._best(self.linear, self._indicators)
+        if self._gain(p) > self._gain_by_seen:
+            self.seen = solution.held_out
         return self._stage(sharpness * solution.coef, sharpness * solution.offset, p)
 
     def second(self, noise: LabelNoise) -> tuple[Stage, LabelNoise, LabelNoise]:
@@ -324,7 +327,7 @@ class _Candidates:
         member = LinearMember(self.samples.space.lift(coef), offset, self.limit)
         P = np.concatenate([floored(held_out)[None], self.held_out])
         tells = self._tells(P)
-        safe, likely = explain(P[tells], self.labels, self.answers)
+        safe, likely = explain(P[tells], self.labels, self.answers, self.seen)
         return Stage(member, safe.pool.among(tells)), safe, likely
 
     def _tells(self, P: Array) -> Array:

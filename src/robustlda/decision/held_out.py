@@ -71,13 +71,16 @@ def as_sharp_as_labels_allow(p: Array, labels: Array, weight: Array, factors: It
     return tried[sharpest(best_likelihoods(own, weight, c).tolist())]
 
 
-def explain(P: Array, labels: Labels, answers: Answers | None = None) -> tuple[LabelNoise, LabelNoise]:
+def explain(
+    P: Array, labels: Labels, answers: Answers | None = None, seen: Array | None = None
+) -> tuple[LabelNoise, LabelNoise]:
     """Label noise from held-out probabilities (rules × samples × classes): safe, for predictions, and most likely.
 
-    Where several people answered about each sample, there are `answers`, and the two are the same.
+    Where several people answered about each sample, there are `answers`, and the two are the same. `seen` are scores
+    that owe nothing to beliefs, whose shape tells overlap from noise.
     """
     if answers is None:
-        return fit_label_noise(P, labels)
+        return fit_label_noise(P, labels, seen)
     found = fit_answer_noise(P, answers, labels)
     return found, found
 

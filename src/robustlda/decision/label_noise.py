@@ -39,9 +39,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import expit, logit
 
-from robustlda.decision.labels import Labels, normalized, possible_rate
+from robustlda.decision.credence import credence
+from robustlda.decision.labels import Labels, normalized, possible_rate, uniform_transition
 from robustlda.decision.likelihood import Pool, Scores, WithOneRate, WithRates, centered_logs, floored, unequal
-from robustlda.decision.pools import fit_pools, refit_pool
+from robustlda.decision.pools import fit_pools, likelihood_without_errors, refit_pool
 from robustlda.linalg import Array, one_thread
 
 STRENGTHS = 0.5 * 4.0 ** np.arange(6)
@@ -76,7 +77,8 @@ _STEPS = 10
 _SAME_COUNTS = 1e-13  # change of counts, relative to the number of samples, after which nothing changes
 _TOGETHER = 1 << 17  # numbers that are worked on at a time
 _PRIOR_ROW = 1.0  # samples that the prior on a row of T is worth; a sixth of them wrong
-_TRACE = 0.01  # of what rules say that is left where they say nothing
+_TRACE = 0.01  # of what rules say that is left where they say nothing, or are not believed
+_NO_ERRORS = 1e-4  # share of wrong labels that is none
 _HALVINGS = 60  # of the logarithm of a probability above 1e-300
 _POSSIBLE = (0.1, 0.3)  # probability from which on a sample may be of a class: hardly, and surely
 _SURE = 3e-3  # probability beyond which checks do not ask how sure it was
@@ -85,21 +87,28 @@ _PRIOR_LINE = (1.0, 0.25, 0.5)  # standard deviations of what checks may do to l
 
 @dataclass(frozen=True)
 class LabelModel:
-    """Equation (2): the transition where looks do not matter, and for every label the share h that they have given."""
+    """Equation (2): the transition where looks do not matter, and for every label the share h that they have given.
+
+    What it says of errors holds with a `credence`, and otherwise labels are right.
+    """
 
     transition: Array
     by_looks: Array
+    credence: float = 1.0
 
-    def with_looks(self, R: Array, p: Array, given: Array) -> Array:
-        """Beliefs of those who trust labels as T says, less sure where looks have given a label."""
+    def believed(self, R: Array, p: Array, given: Array) -> Array:
+        """Beliefs of those who trust labels as T says, less sure where looks have given a label; with the credence."""
         h = self.by_looks[given][:, None]
-        return R + h * (p - R) if self.by_looks.any() else R
+        R = R + h * (p - R) if self.by_looks.any() else R
+        return R if self.credence == 1 else self.credence * R + (1 - self.credence) * np.eye(R.shape[1])[given]
 
     def said_by_features(self, R: Array, given: Array) -> Array:
         """Beliefs without the part that the given label has in them: p_jk = r_jk / ((1 − h) T_kl / q_j + h).
 
         The probability q of the label is the one that lets p sum to one; the sum grows with it.
         """
+        if self.credence < 1:
+            R = np.maximum(R - (1 - self.credence) * np.eye(R.shape[1])[given], 0) / self.credence
         T, h = np.maximum(self.transition[:, given].T, 1e-300), self.by_looks[given][:, None]
         if not self.by_looks.any():
             return normalized(R / T)[0]
@@ -137,24 +146,39 @@ class LabelNoise:
     tells: bool = True
 
 
-def fit_label_noise(P: Array, labels: Labels) -> tuple[LabelNoise, LabelNoise]:
+def fit_label_noise(P: Array, labels: Labels, seen: Array | None = None) -> tuple[LabelNoise, LabelNoise]:
     """Pool of rules and transition between classes from held-out probabilities P (rules × samples × classes).
 
     The first is for predictions: errors that depend on the class enter only where there is much evidence for them, and
-    labels are trusted as T says. The second is the most likely one, for what is said about labels.
+    labels are trusted as T says. The second is the most likely one, for what is said about labels; with scores that
+    were `seen` (samples × classes) by rules that know nothing of beliefs, as far as these bear it out (`credence`).
     """
     with one_thread():
-        return _fit_label_noise(Scores(centered_logs(P), labels))
+        return _fit_label_noise(Scores(centered_logs(P), labels), seen)
 
 
-def _fit_label_noise(scores: Scores) -> tuple[LabelNoise, LabelNoise]:
+def _fit_label_noise(scores: Scores, seen: Array | None) -> tuple[LabelNoise, LabelNoise]:
     labels = scores.labels
     simple, flexible = _both_explained(scores)
     gain = flexible.likelihood - simple.likelihood
     safe, likely = (flexible if gain > enough else simple for enough in (EVIDENCE, _little(labels)))
     found = _judged(likely, scores)
     safely = (found if safe is likely else _judged(safe, scores)).said(labels)
-    return safely, found.said(labels, looks=True) if _tells(likely, labels) else _nothing_known(likely, scores)
+    if not _tells(likely, labels):
+        return safely, _nothing_known(likely, scores)
+    return safely, found.said(labels, looks=True, credence=_credence(found, scores, seen))
+
+
+def _credence(found: "_Judgement", scores: Scores, seen: Array | None) -> float:
+    """How far errors that explain labels are to be believed in; what a person has found is beyond all doubt."""
+    labels, T = scores.labels, found.kept
+    if seen is None or labels.checked.any():
+        return 1.0
+    right = labels.likelihood(uniform_transition(_NO_ERRORS, scores.c))
+    likelihood = labels.weight @ np.log(np.maximum((found.p * labels.likelihood(T)).sum(axis=1), 1e-300))
+    gain = float(likelihood) - likelihood_without_errors(scores, right, found.pool)
+    rate = labels.share(1 - found.trusting[np.arange(scores.n), labels.given])
+    return max(credence(gain, rate, seen, labels), _TRACE)
 
 
 def fit_noise_of_kind(P: Array, labels: Labels, *, uniform: bool) -> LabelNoise:
@@ -275,18 +299,20 @@ class _Judgement:
     trusting: Array
     bounds: tuple[float, float]
 
-    def said(self, labels: Labels, *, looks: bool = False, by_looks: Array | None = None) -> LabelNoise:
+    def said(
+        self, labels: Labels, *, looks: bool = False, by_looks: Array | None = None, credence: float = 1.0
+    ) -> LabelNoise:
         """What is said in the end, with what checks have found and, if asked for, what looks may have done."""
         uniform, T, p, given = self.found.uniform, self.kept, self.p, labels.given
         if by_looks is None:
             by_looks = np.zeros(labels.n_classes)
             if looks and not uniform:
                 by_looks = confused(T, self.overlap, labels.weight @ p)
-        model = LabelModel(T, by_looks)
-        R, error = model.with_looks(self.trusting, p, given), np.inf
+        model = LabelModel(T, by_looks, credence)
+        R, error = model.believed(self.trusting, p, given), np.inf
         if labels.checked.any():
             R, error = _taught_by_checks(p, R, labels) if looks else (labels.posterior(R)[0], np.inf)
-        if labels.checked.any() or model.by_looks.any():
+        if labels.checked.any() or model.by_looks.any() or credence < 1:
             T = (labels.counts(R) + _PRIOR_ROW * T) / (labels.counts(R).sum(axis=1, keepdims=True) + _PRIOR_ROW)
         if labels.checked.any():
             model = self._taught(labels, R, T)

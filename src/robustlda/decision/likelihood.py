@@ -275,6 +275,7 @@ class Point:
     """Priors, and what all points have in common: log β and b come first in v."""
 
     has_hessian = True
+    against_blunt = _PRIOR_BLUNT
     beliefs: Array
     _q: Array
 
@@ -317,7 +318,7 @@ class Point:
 
     def _of_pool(self) -> float:
         shift, blunt = self._shift, self._blunt
-        penalty = _PRIOR_WEIGHT * shift @ shift + _PRIOR_OFFSET * self._b @ self._b + _PRIOR_BLUNT * blunt**2
+        penalty = _PRIOR_WEIGHT * shift @ shift + _PRIOR_OFFSET * self._b @ self._b + self.against_blunt * blunt**2
         return -float(penalty) / 2
 
     @property
@@ -340,7 +341,7 @@ class Point:
     def _pool_gradient(self) -> Array:
         """By log β and b."""
         e = self.scores.e
-        by_weight = self._beta * (self._slope[:e] + _PRIOR_BLUNT * self._blunt) - _PRIOR_WEIGHT * self._shift
+        by_weight = self._beta * (self._slope[:e] + self.against_blunt * self._blunt) - _PRIOR_WEIGHT * self._shift
         return np.concatenate([by_weight, self._slope[e:] - _PRIOR_OFFSET * self._b])
 
     def _pool_hessian(self, by_scores: Array) -> Array:
@@ -349,9 +350,9 @@ class Point:
         H = by_scores
         H[:e] *= beta[:, None]
         H[:, :e] *= beta
-        H[:e, :e] += np.diag(beta * (self._slope[:e] + _PRIOR_BLUNT * self._blunt) - _PRIOR_WEIGHT)
+        H[:e, :e] += np.diag(beta * (self._slope[:e] + self.against_blunt * self._blunt) - _PRIOR_WEIGHT)
         if self._blunt > 0:
-            H[:e, :e] -= _PRIOR_BLUNT * np.outer(beta, beta)
+            H[:e, :e] -= self.against_blunt * np.outer(beta, beta)
         H[e:, e:] -= _PRIOR_OFFSET * np.eye(self.scores.c)
         return H
 
@@ -521,6 +522,11 @@ class WithLikelihood(Point):
     def _of_priors(self) -> float:
         return -float(self._slopes.precision @ self._rest**2) / 2
 
+    @property
+    def likelihood(self) -> float:
+        """Σ_j ω_j log q_j."""
+        return float(self.scores.weight @ np.log(self._q))
+
     def gradient(self) -> Array:
         by_slope = self._slopes.slope(self._d) - self._slopes.precision * self._rest
         return np.concatenate([self._pool_gradient(), by_slope])
@@ -528,6 +534,12 @@ class WithLikelihood(Point):
     def hessian(self) -> Array:
         """Without slopes."""
         return self._pool_hessian(self._curvature())
+
+
+class WithoutErrors(WithLikelihood):
+    """The same of a pool that may be as blunt as it takes: if labels are right, what disagrees with them is overlap."""
+
+    against_blunt = 0.0
 
 
 def unequal(labels: Labels) -> bool:

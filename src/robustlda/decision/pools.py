@@ -11,7 +11,16 @@ import numpy as np
 from scipy.optimize import minimize
 
 from robustlda.decision import newton
-from robustlda.decision.likelihood import Point, Pool, Scores, Slopes, WithLikelihood, WithOneRate, WithRates
+from robustlda.decision.likelihood import (
+    Point,
+    Pool,
+    Scores,
+    Slopes,
+    WithLikelihood,
+    WithOneRate,
+    WithoutErrors,
+    WithRates,
+)
 from robustlda.linalg import Array
 
 STARTS = (8.0, 1.0)
@@ -31,6 +40,7 @@ _SAME_RATE = 1e-9  # a difference of rates that is none
 _SAME = 1e-2  # a difference of maxima that is none
 _LOWEST, _HIGHEST = -8.0, np.log(4)  # log β: four rules that do not know of each other are this much sharper
 _FARTHEST = 10.0  # b
+_BLUNT, _FAINTEST = 0.3, 0.05  # where a blunt pool begins: with all its rules, and with the one that counts least
 _ROUNDING = 1e-15  # of the logarithm of a probability
 _RAREST = -14.0  # logarithm of a rate, relative to that of right labels
 
@@ -115,6 +125,23 @@ def refit_pool(scores: Scores, likelihood: Array, pool: Pool, overlap: Array) ->
     best = _highest(at, start, bounds)
     assert best is not None
     return at(best.at).pool
+
+
+def likelihood_without_errors(scores: Scores, likelihood: Array, pool: Pool) -> float:
+    """Log-likelihood that labels have if next to none are wrong, under a pool that may be blunter than its rules.
+
+    `likelihood` is that of labels of which next to none are wrong.
+    """
+    slopes, known = Slopes(scores, np.zeros((scores.c, scores.c))), scores.sorted(likelihood)
+
+    def at(v: Array) -> WithoutErrors:
+        return WithoutErrors(scores, v, known, slopes)
+
+    weights = np.maximum(pool.weights / pool.weights.sum(), _FAINTEST) * _BLUNT
+    start = np.concatenate([np.log(weights), np.zeros(scores.c)])
+    best = _highest(at, start, _bounds(scores.e, scores.c, np.zeros(0), np.zeros(0)))
+    assert best is not None
+    return at(best.at).likelihood
 
 
 def _bounds(e: int, c: int, low: Array, high: Array) -> tuple[Array, Array]:

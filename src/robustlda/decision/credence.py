@@ -1,0 +1,94 @@
+"""Whether labels that rules speak against are wrong, or classes overlap there.
+
+Rules that are sure, with a share of wrong labels, and rules that are not, with right labels, can explain labels about
+equally well: with few samples and weak features the likelihood may prefer the former by next to nothing, and call a
+third of the labels wrong at a probability of .99. So the two are weighed against each other, by
+
+- Δ, the log-likelihood that held-out labels gain by errors, over right labels and a pool that may be as blunt as it
+  takes;
+- Γ, what the shape of scores says. Where classes overlap, scores form one heap, and where they do not, as many as there
+  are classes; this is seen without any label. Scores and labels together are explained by normal classes of one
+  scatter, and Γ is the log-likelihood that they gain by a flip rate. Heaps are never quite normal, and a yes/no feature
+  makes two of them, so that it counts for an eighth;
+- ρ, what is usual, before anything was seen: some labels are wrong nearly everywhere, many only rarely.
+
+    w = 1 / (1 + exp(−(Δ + Γ/8 + ρ)))
+
+is the credence of errors: beliefs about true classes are w times what they are with errors, plus 1 − w times the label.
+It changes no order of suspicion.
+"""
+
+import numpy as np
+from scipy.special import expit, softmax
+
+from robustlda.decision.labels import Labels
+from robustlda.linalg import Array
+
+SHAPE = 1 / 8
+"""What a unit of log-likelihood of scores counts, beside one of labels."""
+
+FEW, MANY = 3.0, 0.2
+"""ρ is a logarithm of odds: 3, twenty to one, for next to no wrong labels, falling to −3 for this share and more."""
+
+CLEAR = 20.0
+"""Δ from which on errors are beyond doubt, whatever the shape of scores."""
+
+_STEPS = 60
+_SETTLED = 1e-4  # gain of a step, in log-likelihood
+_START_RATE, _NO_RATE = 0.2, 1e-3
+_MOST = 0.95  # of the rate at which labels say nothing
+_FLAT = 1e-10  # of the largest variance, below which there is none
+
+
+def credence(gain: float, rate: float, scores: Array, labels: Labels) -> float:
+    """w, from what labels gain by errors (Δ) of some rate and held-out scores that owe nothing to beliefs (n × c)."""
+    if gain >= CLEAR:
+        return 1.0
+    usual = FEW * (1 - 2 * min(rate / MANY, 1.0))
+    return float(expit(gain + SHAPE * max(gain_by_shape(scores, labels), 0.0) + usual))
+
+
+def gain_by_shape(scores: Array, labels: Labels) -> float:
+    """Γ: log-likelihood that scores and labels gain if some labels are wrong."""
+    Z = _whitened(scores, labels.weight)
+    if not Z.shape[1]:
+        return 0.0
+    right, some_wrong = (_likelihood(Z, labels, rate, free) for rate, free in ((_NO_RATE, False), (_START_RATE, True)))
+    return some_wrong - right
+
+
+def _whitened(scores: Array, weight: Array) -> Array:
+    """Scores in coordinates of variance one; one fewer than classes, as scores of a sample sum to a constant."""
+    R = scores - weight @ scores / weight.sum()
+    variances, V = np.linalg.eigh((R.T * weight) @ R / weight.sum())
+    keep = (variances > _FLAT * variances[-1]) & (np.arange(len(variances)) > 0) & (variances > 0)
+    return np.asarray(R @ (V[:, keep] / np.sqrt(variances[keep])))
+
+
+def _likelihood(Z: Array, labels: Labels, rate: float, free: bool) -> float:
+    """The largest logarithm of Σ_k π_k N(z; μ_k, S) P(label | k), up to a constant; `free` rates are learned."""
+    weight, c, m = labels.weight, labels.n_classes, Z.shape[1]
+    total = weight.sum()
+    own = np.eye(c)[labels.given]
+    second = (Z.T * weight) @ Z
+    r, value = own, -np.inf
+    for _ in range(_STEPS):
+        R = r * weight[:, None]
+        sizes = R.sum(axis=0)
+        centers = R.T @ Z / np.maximum(sizes, 1e-12)[:, None]
+        S = (second - (centers.T * sizes) @ centers) / total
+        S[np.diag_indices(m)] += 1e-6
+        L = np.linalg.cholesky(S)
+        Y, M = np.linalg.solve(L, Z.T).T, np.linalg.solve(L, centers.T).T
+        logs = Y @ M.T - np.einsum("km,km->k", M, M) / 2 - np.einsum("jm,jm->j", Y, Y)[:, None] / 2
+        logs += np.log((sizes + 1) / (total + c)) - np.log(np.diag(L)).sum()
+        logs += np.where(own > 0, np.log1p(-rate), np.log(rate / (c - 1)))
+        highest = logs.max(axis=1)
+        before, value = value, float(weight @ (highest + np.log(np.exp(logs - highest[:, None]).sum(axis=1))))
+        if value - before <= _SETTLED:
+            break
+        r = softmax(logs, axis=1)
+        if free:
+            wrong = 1 - float(weight @ (r * own).sum(axis=1)) / total
+            rate = min(max(wrong, _NO_RATE), _MOST * (c - 1) / c)
+    return value

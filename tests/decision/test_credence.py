@@ -1,0 +1,130 @@
+"""Labels that rules speak against are called wrong where overlap cannot be the reason, and not where it can."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import approx_fprime, minimize
+
+from robustlda import LabelAudit
+from robustlda.decision import likelihood, pools
+from robustlda.decision.credence import CLEAR, credence, gain_by_shape
+from robustlda.decision.labels import Labels, uniform_transition
+from robustlda.decision.likelihood import Scores, Slopes, WithoutErrors
+
+
+def labels_of(given, weight=None):
+    weight = np.ones(len(given)) if weight is None else weight
+    return Labels(given, weight, np.minimum(weight, 1), np.full(len(given), -1), given.max() + 1)
+
+
+def heaps(gap, flips, c=2, n=600, seed=0):
+    """Held-out scores of normal classes, and labels some of which are wrong."""
+    rng = np.random.default_rng(seed)
+    true = np.arange(n) % c
+    given = np.where(rng.random(n) < flips, (true + rng.integers(1, c, n)) % c, true)
+    return gap * np.eye(c)[true] + rng.normal(size=(n, c)), given
+
+
+@pytest.mark.parametrize("c", [2, 3, 5])
+def test_heaps_with_other_labels_in_them_speak_for_errors(c):
+    scores, given = heaps(6.0, 0.2, c)
+    assert gain_by_shape(scores, labels_of(given)) > 100
+
+
+@pytest.mark.parametrize("c", [2, 3, 5])
+@pytest.mark.parametrize("gap", [0.8, 6.0])
+def test_one_heap_does_not_and_neither_do_right_labels(gap, c):
+    scores, given = heaps(gap, 0.0, c)
+    assert gain_by_shape(scores, labels_of(given)) < 8
+
+
+def test_shape_has_no_unit_and_counts_copies():
+    scores, given = heaps(3.0, 0.2, 3)
+    once = gain_by_shape(scores, labels_of(given))
+    assert once > 10
+    assert_allclose(gain_by_shape(1e3 * scores + 7, labels_of(given)), once, rtol=1e-6)
+    twice = gain_by_shape(np.tile(scores, (2, 1)), labels_of(np.tile(given, 2)))
+    assert_allclose(gain_by_shape(scores, labels_of(given, np.full(len(given), 2.0))), twice, rtol=1e-6)
+
+
+def test_scores_that_say_nothing_have_no_shape():
+    assert gain_by_shape(np.zeros((20, 2)), labels_of(np.arange(20) % 2)) == 0
+
+
+def test_credence_grows_with_evidence_and_falls_with_the_share_of_errors():
+    scores, given = heaps(0.5, 0.1)
+    labels = labels_of(given)
+    by_gain = [credence(gain, 0.2, scores, labels) for gain in (-2.0, 0.0, 2.0, 5.0, 10.0)]
+    assert (np.diff(by_gain) > 0).all()
+    assert by_gain[0] < 0.1
+    by_rate = [credence(1.0, rate, scores, labels) for rate in (0.0, 0.05, 0.1, 0.2)]
+    assert (np.diff(by_rate) < 0).all()
+    assert by_rate[0] > 0.9
+    assert credence(1.0, 0.4, scores, labels) == by_rate[-1]
+    assert credence(CLEAR, 0.4, scores, labels) == 1
+    apart, given = heaps(6.0, 0.2)
+    assert credence(-1.0, 0.2, apart, labels_of(given)) > 0.99
+
+
+def two_rules(n=300, seed=0):
+    """Rules that are twice as sure as they should be about labels that are right."""
+    rng = np.random.default_rng(seed)
+    s = rng.normal(size=n)
+    given = (rng.random(n) < 1 / (1 + np.exp(-s))).astype(int)
+    p = 1 / (1 + np.exp(-2 * s))
+    P = likelihood.floored(np.stack([np.column_stack([1 - p, p]), rng.dirichlet(np.ones(2), n)]))
+    return Scores(likelihood.centered_logs(P), labels_of(given))
+
+
+def test_likelihood_without_errors_is_the_largest_one():
+    scores = two_rules()
+    right = scores.labels.likelihood(uniform_transition(1e-4, 2))
+    slopes, known = Slopes(scores, np.zeros((2, 2))), scores.sorted(right)
+
+    def at(v):
+        return WithoutErrors(scores, v, known, slopes)
+
+    start = np.array([-1.0, -1.0, 0.0, 0.0])
+    assert_allclose(at(start).gradient(), approx_fprime(start, lambda v: at(v).value), rtol=1e-4, atol=1e-3)
+    hessian = np.array([approx_fprime(start, lambda v, k=k: at(v).gradient()[k]) for k in range(4)])
+    assert_allclose(at(start).hessian(), hessian, rtol=1e-3, atol=1e-2)
+    best = minimize(
+        lambda v: -at(v).value, start, method="Nelder-Mead", options={"maxiter": 4000, "xatol": 1e-8, "fatol": 1e-10}
+    )
+    sharp = likelihood.Pool(np.array([8.0, 0.01]), np.zeros(2), np.zeros((2, 2)))
+    found = pools.likelihood_without_errors(scores, right, sharp)
+    assert_allclose(found, at(best.x).likelihood, atol=1e-2)
+    assert np.exp(best.x[:2]).sum() < 0.8  # rules that are too sure are blunted, which costs nothing here
+
+
+def weak_table(flips, gap=1.0, n=300, d=10, seed=0):
+    rng = np.random.default_rng(seed)
+    true = np.arange(n) % 2
+    X = rng.normal(size=(n, d))
+    X[:, 0] += gap * true
+    return X, np.where(rng.random(n) < flips, 1 - true, true), true
+
+
+@pytest.mark.parametrize("flips", [0.0, 0.2])
+def test_where_features_are_weak_hardly_a_right_label_is_flagged(flips):
+    right = 0
+    for seed in range(6):
+        X, given, true = weak_table(flips, seed=seed)
+        right += (LabelAudit().fit(X, given).flags(max_false_alarm=0.05) & (given == true)).sum()
+    assert right <= 18  # of 1800; without doubt about errors 50 and 150
+
+
+def test_where_they_are_strong_errors_are_found_as_before():
+    X, given, true = weak_table(0.25, gap=6.0)
+    audit = LabelAudit().fit(X, given)
+    assert abs(audit.noise_rate_ - (given != true).mean()) < 0.02
+    assert (audit.flags(max_false_alarm=0.05) & (given != true)).sum() > 0.9 * (given != true).sum()
+
+
+def test_what_a_person_has_found_is_beyond_doubt():
+    X, given, true = weak_table(0.3, gap=2.0)
+    doubted = LabelAudit().fit(X, given)
+    rows = doubted.to_review(60)
+    taught = LabelAudit().fit(X, given, verified={int(row): int(true[row]) for row in rows})
+    wrong = (given != true).mean()
+    assert abs(taught.noise_rate_ - wrong) < max(0.08, abs(doubted.noise_rate_ - wrong))
