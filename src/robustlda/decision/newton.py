@@ -1,9 +1,10 @@
 """The maximum of a smooth function of a few variables within bounds, by Newton's method.
 
 Far from a maximum the function may curve upwards in some directions. There the step goes up the slope as far as the
-size of the curvature says (Dauphin et al. 2014); it is bounded, and halved until the function rises. Near a maximum
-these are Newton's steps, and each doubles the number of digits: the last digits of the data, which depend on how they
-are stored, change no answer. A variable at its bound stays there while the slope points outwards.
+size of the curvature says (Dauphin et al. 2014); it is damped until no variable changes too much (Levenberg 1944), and
+halved until the function rises. Near a maximum these are Newton's steps, and each doubles the number of digits: the
+last digits of the data, which depend on how they are stored, change no answer. A variable at its bound stays there
+while the slope points outwards.
 """
 
 from collections.abc import Callable
@@ -18,6 +19,8 @@ from robustlda.linalg import Array
 _STEPS = 100
 _HALVINGS = 30
 _LONGEST = 0.5  # that a variable may change in a step
+_LONGEST_DOWN = 1.0  # the same, where the function curves downwards in all directions
+_DAMPINGS = np.append(0, 4.0 ** np.arange(-14, 1))  # of a step, the last of which is always enough
 _FLAT = 1e-10  # of the largest curvature, below which there is none
 _NEAR = 1e-2  # gain of a step, from which on it is clear which maximum is ahead
 _ROUNDING = 1e-13  # of a value, that it may seem to fall by; a step that gains no more is the last
@@ -79,16 +82,33 @@ def maximum(
 
 
 def _uphill(gradient: Array, hessian: Array) -> Array:
-    """The step that Newton's method takes where the function curves downwards."""
+    """The step that Newton's method takes where the function curves downwards, with no variable changing too much."""
     if not len(gradient):
         return gradient
     # LAPACK without its wrappers: they would take longer than the few equations.
     _, step, failed = dposv(-hessian, gradient)
-    if failed:  # it does not curve downwards
-        curvature, U = np.linalg.eigh(hessian)
-        size = np.abs(curvature)
-        step = U @ ((U.T @ gradient) / np.maximum(size, max(_FLAT * size.max(), 1e-300)))
-    return np.asarray(step / max(1.0, np.abs(step).max() / _LONGEST))
+    if not failed and np.abs(step).max() <= _LONGEST_DOWN:
+        return np.asarray(step)
+    curvature, U = np.linalg.eigh(hessian)
+    size = np.abs(curvature)
+    return _damped(U, np.maximum(size, max(_FLAT * size.max(), 1e-300)), U.T @ gradient)
+
+
+def _damped(U: Array, size: Array, slope: Array) -> Array:
+    """U (size + μ)⁻¹ slope with μ so large that no entry is larger than `_LONGEST`, and hardly larger than that.
+
+    A variable that hardly matters is held back in this way, and others are not held back with it. Between two of the
+    dampings that are tried the step is the mean of the two that is as long as allowed.
+    """
+    enough = float(np.linalg.norm(slope)) / _LONGEST
+    steps = U @ (slope[:, None] / (size[:, None] + enough * _DAMPINGS))
+    first = int(np.argmax(np.abs(steps).max(axis=0) <= _LONGEST))
+    short = steps[:, first]
+    if first == 0:
+        return np.asarray(short)
+    more = steps[:, first - 1] - short
+    room = np.where(more > 0, _LONGEST - short, -_LONGEST - short)
+    return np.asarray(short + min(1.0, float((room[more != 0] / more[more != 0]).min())) * more)
 
 
 def _reached(
