@@ -22,7 +22,8 @@ farther from them.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import softmax
@@ -95,21 +96,34 @@ def _likeliest(solutions: Iterable[Solution], labels: Labels, beliefs: Array, li
     worse.
     """
     tried = [_sharpest(solution, labels, beliefs, likelihood) for solution in solutions]
-    values = [float(labels.weight @ logs) for _, logs in tried]
+    values = [float(labels.weight @ each.logs) for each in tried]
     best = int(np.argmax(values))
     if best + 1 < len(tried):
-        loss = tried[best][1] - tried[best + 1][1]
+        loss = tried[best].logs - tried[best + 1].logs
         spread = labels.weight @ (loss - labels.share(loss)) ** 2
         best += int(values[best] - values[best + 1] <= CLEARLY * np.sqrt(spread))
-    found = tried[best][0]
-    return replace(found, held_out=softmax(found.held_out, axis=1))
+    return tried[best].discriminant()
 
 
-def _sharpest(solution: Solution, labels: Labels, beliefs: Array, likelihood: Array) -> tuple[Discriminant, Array]:
-    """The analysis with the τ that makes what was given most likely, and the logarithms of its likelihood.
+class _Analysis(NamedTuple):
+    """An analysis of least-squares scores, its sharpness τ, and the logarithms of the likelihood of what was given."""
 
-    What it says of held-out samples are still scores, not probabilities.
-    """
+    solution: Solution
+    coef: Array
+    offset: Array
+    scores: Array
+    sharpness: float
+    logs: Array
+
+    def discriminant(self) -> Discriminant:
+        """The same of the features."""
+        solution, tau = self.solution, self.sharpness
+        coef, offset = tau * (solution.coef @ self.coef), tau * (solution.offset @ self.coef + self.offset)
+        return Discriminant(coef, offset, softmax(tau * self.scores, axis=1), solution.penalty)
+
+
+def _sharpest(solution: Solution, labels: Labels, beliefs: Array, likelihood: Array) -> _Analysis:
+    """The analysis with the τ that makes what was given most likely."""
     coef, offset = _analysis(solution, beliefs, labels.weight)
     scores = solution.held_out @ coef + offset
     scores -= scores.max(axis=1, keepdims=True)
@@ -122,8 +136,7 @@ def _sharpest(solution: Solution, labels: Labels, beliefs: Array, likelihood: Ar
         if labels.weight @ found > labels.weight @ logs:
             best, logs = sharpness, found
         odds *= odds  # twice as sharp
-    coef, offset = best * (solution.coef @ coef), best * (solution.offset @ coef + offset)
-    return Discriminant(coef, offset, best * scores, solution.penalty), logs
+    return _Analysis(solution, coef, offset, scores, best, logs)
 
 
 def _analysis(solution: Solution, beliefs: Array, weight: Array) -> tuple[Array, Array]:

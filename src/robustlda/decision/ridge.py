@@ -38,13 +38,19 @@ _ROUNDING = 1e-12  # of the largest eigenvalue, below which there is none
 
 @dataclass(frozen=True)
 class Solution:
-    """One λ: scores without the sample itself and with it, and coefficients on the features with their offset."""
+    """One λ: scores without the sample itself and with it, and coefficients in a basis with their offset."""
 
     penalty: float
     held_out: Array
     fitted: Array
-    coef: Array
+    in_basis: Array
     offset: Array
+    basis: Array | None = None
+
+    @property
+    def coef(self) -> Array:
+        """Coefficients on the features; of most solutions nobody asks for them."""
+        return self.in_basis if self.basis is None else self.basis @ self.in_basis
 
 
 class LeastSquares(Protocol):
@@ -71,24 +77,32 @@ class Regression:
             self._eigenvalues = eigenvalues[keep]
             self._V = scaled.T @ (U[:, keep] / np.sqrt(self._eigenvalues))
             self._A = F @ self._V
+        self._mean_in_basis = self._mean @ self._V
+        # Directions in which next to nothing varies, as rounding or jitter leaves them, are none of its members.
+        alive = self._eigenvalues > 1e-9 * self._eigenvalues.max(initial=0)
+        self._unit = float(self._eigenvalues[alive].mean()) if alive.any() else 1.0
+        self._leverages: dict[float, Array] = {}
+
+    def _leverage(self, penalty: float) -> Array:
+        """h, which does not depend on targets: all usual ones are computed together, and kept."""
+        if penalty not in self._leverages:
+            new = PENALTIES if penalty in PENALTIES else (penalty,)
+            inverses = 1 / (self._eigenvalues[:, None] + self._unit * np.array(new))
+            found = self._one[:, None] * ((self._A * self._A) @ inverses + 1 / self._weight.sum())
+            self._leverages.update(zip(new, found.T, strict=True))
+        return self._leverages[penalty]
 
     def solutions(self, Y: Array, penalty: float | None = None) -> Iterator[Solution]:
         """One for each penalty, or the given one."""
         A, weight, total = self._A, self._weight, self._weight.sum()
         y = weight @ Y / total
         Y = Y - y
-        B, squares = A.T @ (Y * weight[:, None]), A * A
-        # Directions in which next to nothing varies, as rounding or jitter leaves them, are none of its members.
-        alive = self._eigenvalues > 1e-9 * self._eigenvalues.max(initial=0)
-        mean = self._eigenvalues[alive].mean() if alive.any() else 1.0
+        B = A.T @ (Y * weight[:, None])
         for chosen in PENALTIES if penalty is None else (penalty,):
-            inverse = 1 / (self._eigenvalues + chosen * mean)
-            leverage = self._one * (squares @ inverse + 1 / total)
-            C = inverse[:, None] * B
+            C = B / (self._eigenvalues + chosen * self._unit)[:, None]
             fitted = A @ C
-            held_out = Y - (Y - fitted) / np.maximum(1 - leverage, 1e-6)[:, None] + y
-            coef = self._V @ C
-            yield Solution(chosen, held_out, fitted + y, coef, y - self._mean @ coef)
+            held_out = Y - (Y - fitted) / np.maximum(1 - self._leverage(chosen), 1e-6)[:, None] + y
+            yield Solution(chosen, held_out, fitted + y, C, y - self._mean_in_basis @ C, self._V)
 
 
 @dataclass(frozen=True)
