@@ -32,6 +32,9 @@ r⁰ being the beliefs without. All h give the labels the same probability (1), 
 how errors go: everywhere alike if they have nothing to do with looks, one way if a name is used for another, and both
 ways between some classes if those are confused. h is the share of errors between such classes (`confused`). It is 0
 for labels of classes that overlap: there it is the features that confuse them.
+
+**Credence.** Where features are weak, rules that are sure and many errors explain labels about as well as rules that are
+not and none. Errors are then believed in as far as `credence` says.
 """
 
 from dataclasses import dataclass, replace
