@@ -132,6 +132,23 @@ def test_the_more_labels_are_doubted_the_more_is_shrunk(monkeypatch):
     assert found[2] == pytest.approx(3 * found[0], rel=0.2)  # as if there were a third of the samples
 
 
+def test_samples_that_are_not_trusted_do_not_ask_for_shrinkage(monkeypatch):
+    """Two fifths of the rows far away, with next to no trust: their fourth powers would still be most of the sum."""
+    rng = np.random.default_rng(0)
+    y, far = np.arange(200) % 4, np.arange(200) % 5 < 2
+    X = (rng.normal(size=(200, 30)) * np.geomspace(1, 10, 30)) @ np.linalg.qr(rng.normal(size=(30, 30)))[0]
+    X += 5 * rng.normal(size=(4, 30))[y]
+    X[far] = 50 * rng.normal(size=(80, 30))
+    found, genuine = [], believed._shrinkage
+    monkeypatch.setattr(believed, "_shrinkage", lambda *given: found.append(genuine(*given)) or found[-1])
+    for rows, trust in ((~far, 1.0), (np.full(200, True), np.where(far, 0.005, 1.0))):
+        weights = Weights.of(np.ones(rows.sum()), trust)
+        center = X[~far].mean(axis=0)
+        believed.solve(as_samples(as_store(X[rows]), y[rows], weights, center, 4), 3)
+    without, with_them = found
+    assert with_them == pytest.approx(without, rel=0.15)
+
+
 def test_units_of_features_do_not_turn_directions():
     X, y = load_wine(return_X_y=True)
     X = StandardScaler().fit_transform(X)

@@ -31,7 +31,9 @@ the identity, for which no basis is special. λ is Ledoit and Wolf's. A common s
 samples make it where the classes are right. Where they are in doubt, what is believed wrongly widens the classes
 towards each other, and n / c samples, those of a class, are taken for the number that λ rests on; in between with the
 share of labels in doubt. D and λ come from samples weighted by u already, as lengths in units of plain variances give
-it: fourth powers of a few far samples would make λ so large that long classes are taken for round ones.
+it: fourth powers of a few far samples would make λ so large that long classes are taken for round ones. For the same
+reason a sample that is trusted to the share t does not count as t samples there. It adds t times its square to the
+scatter, and so t² times its fourth power to the variance of that; a class is as sure as (Σt)² / Σt² samples make it.
 """
 
 from dataclasses import dataclass, replace
@@ -178,31 +180,36 @@ def _shrinkage(samples: Samples, means: Array, unit: Array, doubt: float, metric
 
     Far samples weigh as little as they do in D: by their lengths in the metric that D comes from.
     """
-    copies = samples.weights.trusted / samples.weights.one
-    sizes = class_totals(samples.labels, copies, samples.n_classes)
+    weights = samples.weights
+    copies, trust = weights.given / weights.one, weights.trust
+    sizes = class_totals(samples.labels, copies * trust, samples.n_classes) ** 2
+    sizes /= class_totals(samples.labels, copies * trust**2, samples.n_classes)
     shares = class_totals(samples.labels, samples.weight, samples.n_classes) / samples.weight.sum()
     some = samples.some_of_each_class(_ROWS)
-    labels, rows, weight = samples.labels[some], samples.rows(some), copies[some]
+    labels, rows, copies, trust = samples.labels[some], samples.rows(some), copies[some], trust[some]
     rho = 0.0
     for k, mean in enumerate(means):
-        R, size = rows[labels == k] - mean, sizes[k] * samples.n_classes ** max(0.0, 1 - doubt / TOO_MUCH)
+        own = labels == k
+        R, size = rows[own] - mean, sizes[k] * samples.n_classes ** max(0.0, 1 - doubt / TOO_MUCH)
         measured = _times(R, metric)
         u = typical / np.sqrt(np.einsum("ij,ij->i", measured, measured) + _SMOOTHING * typical**2)
-        rho += shares[k] * _intensity(np.sqrt(u)[:, None] * _times(R, unit), weight[labels == k], size)
+        rho += shares[k] * _intensity(np.sqrt(u)[:, None] * _times(R, unit), copies[own], trust[own], size)
     rho = min(rho, _MOST_SHRUNK)
     return rho / (1 - rho)
 
 
-def _intensity(R: Array, weight: Array, n: float) -> float:
+def _intensity(R: Array, copies: Array, trust: Array, n: float) -> float:
     """Ledoit and Wolf's share of the identity in the covariance of rows R, from moments without bias."""
+    weight, again = copies * trust, copies @ trust**2
     total, p = weight.sum(), R.shape[1]
-    pairs = total**2 - total
+    pairs = total**2 - again
     squares = np.einsum("ij,ij->i", R, R)
-    if pairs <= 0 or weight @ squares <= 1e-9 * total * p:  # a single sample, or copies of one
+    # A single sample, copies of one, or others that are not trusted.
+    if pairs <= 1e-9 * total**2 or weight @ squares <= 1e-9 * total * p:
         return 1.0
-    fourth = weight @ squares**2
+    fourth = copies @ (trust * squares) ** 2
     size = max(float(weight @ (R @ R.T) ** 2 @ weight - fourth) / pairs, 0.0)  # ‖Σ‖²
-    error = max(fourth / total - size, 0.0) / n
+    error = max(fourth / again - size, 0.0) / n
     spread = size + error - float(weight @ squares / total) ** 2 / p
     return float(min(error / spread, 1.0)) if spread > 0 else 1.0
 
