@@ -89,8 +89,8 @@ def explain_probabilities(p: Array, labels: Labels, answers: Answers | None = No
     """Label noise from held-out probabilities of one classifier (samples × classes)."""
     P = floored(_without_certainty(p, labels))[None]
     if answers is not None or labels.n_classes == 2:
-        return explain(P, labels, answers)[1]
-    return fit_noise_of_kind(P, labels, uniform=gain_beyond_calibration(P, labels) <= BY_CLASS)
+        return explain(P, labels, answers, p)[1]
+    return fit_noise_of_kind(P, labels, p, uniform=gain_beyond_calibration(P, labels) <= BY_CLASS)
 
 
 def _without_certainty(p: Array, labels: Labels) -> Array:

@@ -184,13 +184,14 @@ def _credence(found: "_Judgement", scores: Scores, seen: Array | None) -> float:
     return max(credence(gain, rate, seen, labels), _TRACE)
 
 
-def fit_noise_of_kind(P: Array, labels: Labels, *, uniform: bool) -> LabelNoise:
+def fit_noise_of_kind(P: Array, labels: Labels, seen: Array | None = None, *, uniform: bool) -> LabelNoise:
     """The same with one rate for all classes, or with errors that depend on the class, whatever is more likely."""
     scores = Scores(centered_logs(P), labels)
     found = _explained(scores, uniform=uniform)
     if not _tells(found, labels):
         return _nothing_known(found, scores)
-    return _judged(found, scores).said(labels, looks=True)
+    judged = _judged(found, scores)
+    return judged.said(labels, looks=True, credence=_credence(judged, scores, seen))
 
 
 def _tells(found: "_Explanation", labels: Labels) -> bool:
