@@ -33,8 +33,8 @@ how errors go: everywhere alike if they have nothing to do with looks, one way i
 ways between some classes if those are confused. h is the share of errors between such classes (`confused`). It is 0
 for labels of classes that overlap: there it is the features that confuse them.
 
-**Credence.** Where features are weak, rules that are sure and many errors explain labels about as well as rules that are
-not and none. Errors are then believed in as far as `credence` says.
+**Credence.** Where features are weak, sure rules and many errors explain labels about as well as unsure rules and none.
+Errors are then believed in as far as `credence` says.
 """
 
 from dataclasses import dataclass, replace
@@ -82,6 +82,7 @@ _TOGETHER = 1 << 17  # numbers that are worked on at a time
 _PRIOR_ROW = 1.0  # samples that the prior on a row of T is worth; a sixth of them wrong
 _TRACE = 0.01  # of what rules say that is left where they say nothing, or are not believed
 _NO_ERRORS = 1e-4  # share of wrong labels that is none
+_NOTHING = 0.5  # wrong labels, all in all, that need no reason
 _HALVINGS = 60  # of the logarithm of a probability above 1e-300
 _POSSIBLE = (0.1, 0.3)  # probability from which on a sample may be of a class: hardly, and surely
 _SURE = 3e-3  # probability beyond which checks do not ask how sure it was
@@ -175,12 +176,12 @@ def _fit_label_noise(scores: Scores, seen: Array | None) -> tuple[LabelNoise, La
 def _credence(found: "_Judgement", scores: Scores, seen: Array | None) -> float:
     """How far errors that explain labels are to be believed in; what a person has found is beyond all doubt."""
     labels, T = scores.labels, found.kept
-    if seen is None or labels.checked.any():
+    rate = labels.share(1 - found.trusting[np.arange(scores.n), labels.given])
+    if seen is None or labels.checked.any() or rate * labels.weight.sum() < _NOTHING:
         return 1.0
     right = labels.likelihood(uniform_transition(_NO_ERRORS, scores.c))
     likelihood = labels.weight @ np.log(np.maximum((found.p * labels.likelihood(T)).sum(axis=1), 1e-300))
     gain = float(likelihood) - likelihood_without_errors(scores, right, found.pool)
-    rate = labels.share(1 - found.trusting[np.arange(scores.n), labels.given])
     return max(credence(gain, rate, seen, labels), _TRACE)
 
 

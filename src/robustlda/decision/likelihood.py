@@ -11,6 +11,7 @@ where … are the second derivatives of β = exp(log β). So a Hessian costs a f
 about ten of them (`newton`). Only where there are very many parameters does a quasi-Newton method take over.
 """
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -281,8 +282,9 @@ class Point:
 
     def __init__(self, scores: Scores, v: Array) -> None:
         self.scores, self._v = scores, v
-        own = scores.e + scores.c
-        self._beta, self._b, self._rest = np.exp(v[: scores.e]), v[scores.e : own], v[own:]
+        e, own = scores.e, scores.e + scores.c
+        self._beta, self._b, self._rest = np.exp(v[:e]), v[e:own], v[own:]
+        self._shift, self._blunt = v[:e] + math.log(e), max(1 - float(self._beta.sum()), 0.0)
 
     @property
     def at(self) -> Array:
@@ -321,14 +323,6 @@ class Point:
         penalty = _PRIOR_WEIGHT * shift @ shift + _PRIOR_OFFSET * self._b @ self._b + self.against_blunt * blunt**2
         return -float(penalty) / 2
 
-    @property
-    def _shift(self) -> Array:
-        return np.asarray(self._v[: self.scores.e] + np.log(self.scores.e))
-
-    @property
-    def _blunt(self) -> float:
-        return max(1 - float(self._beta.sum()), 0.0)
-
     @cached_property
     def _d(self) -> Array:
         """Derivatives of the log-likelihood by the scores."""
@@ -350,10 +344,11 @@ class Point:
         H = by_scores
         H[:e] *= beta[:, None]
         H[:, :e] *= beta
-        H[:e, :e] += np.diag(beta * (self._slope[:e] + self.against_blunt * self._blunt) - _PRIOR_WEIGHT)
+        diagonal = np.einsum("ii->i", H)  # a view of it
+        diagonal[:e] += beta * (self._slope[:e] + self.against_blunt * self._blunt) - _PRIOR_WEIGHT
+        diagonal[e:] -= _PRIOR_OFFSET
         if self._blunt > 0:
-            H[:e, :e] -= self.against_blunt * np.outer(beta, beta)
-        H[e:, e:] -= _PRIOR_OFFSET * np.eye(self.scores.c)
+            H[:e, :e] -= self.against_blunt * beta[:, None] * beta
         return H
 
     def _curvature(self) -> Array:
