@@ -56,6 +56,23 @@ def test_what_is_left_out_does_not_betray_its_target(penalty, d):
     assert (held_out == y).mean() < 0.6  # half of them can be known: which pair, but not which of it
 
 
+@pytest.mark.parametrize("penalty", [1.0, 100.0])
+def test_what_a_strong_penalty_leaves_does_not_betray_it_either(penalty):
+    """Classes along one direction of few codes: scores with themselves hardly vary, and those without would tell."""
+    gained = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        F = rng.integers(0, 4, (120, 3))
+        X, y = F.astype(float), F.sum(axis=1) * 4 // 10
+        given = np.where(rng.random(120) < 0.9, y, rng.integers(0, 4, 120))
+        R = np.eye(4)[given]
+        solution = next(Regression(X, Weights.of(np.ones(120))).solutions(R, penalty))
+        coef, offset = discriminant._analysis(solution, R, np.ones(120))
+        held_out, fitted = ((scores @ coef + offset).argmax(axis=1) for scores in (solution.held_out, solution.fitted))
+        gained.append((held_out == given).mean() - (fitted == given).mean())
+    assert max(gained) < 0.05  # nobody knows labels better for not having seen them
+
+
 def test_labels_of_one_class_taken_for_another_are_corrected():
     X, true = load_digits(return_X_y=True)
     rng = np.random.default_rng(0)

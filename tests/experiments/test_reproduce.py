@@ -78,7 +78,7 @@ def reproduction(small_data, tmp_path_factory):
     # A process may be killed while writing a line.
     with (folder / "comparison.csv").open("a") as file:
         file.write("vehicle,0.4,0,sv")
-    again = call(*words, str(folder))
+    again = call(*words, str(folder), timeout=600)
     assert again.returncode == 0, again.stderr
     return folder, before, again.stdout
 
