@@ -17,7 +17,7 @@ from robustlda.data.columns import Column
 from robustlda.data.dense import DenseBlock
 from robustlda.decision import answers, beliefs, centroid, clouds, committee, held_out, labels, newton, pools, ridge
 from robustlda.decision import label_noise as noise
-from robustlda.decision.likelihood import Pool, Scores, WithOneRate, WithRates, centered_logs
+from robustlda.decision.likelihood import Pool, Scores, WithOneRate, WithRates, best_likelihoods, centered_logs
 from robustlda.linalg import weighted_median
 
 
@@ -509,6 +509,55 @@ def test_scores_have_no_unit_and_no_origin():
     assert_array_equal(
         held_out.from_scores(np.zeros((4, 2)), labels_of(np.array([0, 1, 0, 1]), 2)), np.full((4, 2), 0.5)
     )
+
+
+@pytest.mark.parametrize("sure", [False, True])
+def test_certainty_is_doubted_as_much_as_labels_say(sure):
+    """Some classifiers are right where they are surest; of others a thousandth is taken off."""
+    rng = np.random.default_rng(0)
+    n = 3000
+    margin = 6 * rng.normal(size=n)
+    right = 1 / (1 + np.exp(-margin))
+    given = (rng.random(n) < right).astype(int)
+    if sure:
+        p = 1 / (1 + np.exp(-8 * margin))  # far too sure, but in the right order
+    else:
+        p = np.where(rng.random(n) < 0.03, 1 - (margin > 0), margin > 0).astype(float)  # 0 and 1, and wrong at times
+    these = labels_of(given, 2)
+    P = np.column_stack([1 - p, p])
+    found = held_out._without_certainty(P, these)
+    assert (found > 0).all()
+    assert_allclose(found.sum(axis=1), 1)
+
+    def likely(doubt):
+        _, sharp = held_out.as_sharp_as_labels_allow((1 - doubt) * P + doubt / 2, given, np.ones(n), held_out.FACTORS)
+        return sharp
+
+    values = [best_likelihoods(likely(doubt)[np.arange(n), given][None], np.ones(n), 2)[0] for doubt in held_out.DOUBTS]
+    chosen = 0
+    for k in (1, 2):
+        if values[k] > values[chosen] + held_out.TIE:
+            chosen = k
+    assert (chosen > 0) == sure
+    assert_allclose(found, likely(held_out.DOUBTS[chosen]))
+
+
+def test_what_a_person_has_found_is_learned_instead_of_the_label():
+    these = labels_of(np.array([0, 1, 2]), 3, known=np.array([-1, 2, 0]))
+    assert_array_equal(held_out._to_learn(these), [0, 2, 0])
+
+
+def test_probabilities_of_one_classifier_tell_rates_by_class_from_its_own_mistakes():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.full(3, 0.1), 3000)
+    true = spread_over(p, rng)
+    one_way = np.where((true == 0) & (rng.random(3000) < 0.4), 1, true)
+    found = held_out.explain_probabilities(p, labels_of(one_way, 3))
+    assert not found.uniform
+    assert_allclose(found.transition[0], [0.6, 0.4, 0], atol=0.06)
+    clean = held_out.explain_probabilities(p, labels_of(true, 3))
+    assert clean.uniform
+    assert clean.noise_rate < 0.02
 
 
 # Pools and what they say
