@@ -10,7 +10,17 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 from robustlda import minimize_ratio
 from robustlda.losses import L12, Squared
 from robustlda.plan import Plan
-from robustlda.solvers import believed, eigen, preconditioner, reweighted, starts, subspace, trace_ratio
+from robustlda.solvers import (
+    believed,
+    eigen,
+    laplacian,
+    margin,
+    preconditioner,
+    reweighted,
+    starts,
+    subspace,
+    trace_ratio,
+)
 
 
 def table(n=200, d=6, c=3, seed=0, deficient=False):
@@ -48,6 +58,33 @@ def test_shrinkage_of_what_has_no_shape_is_complete():
     assert believed._intensity(one, np.ones(1), 1) == 1
     assert believed._intensity(np.zeros((9, 3)), np.ones(9), 9) == 1
     assert believed._intensity(np.vstack([np.eye(3), -np.eye(3)]), np.ones(6), 6) == 1
+
+
+@pytest.mark.parametrize(("asked", "given"), [(0.2, 0.25), (0.5, 1.0), (0.99, 19.0)])
+def test_what_is_shrunk_is_a_share_of_target_and_scatter_together(asked, given, monkeypatch):
+    """(S + λD) / (1 + λ) has the share λ / (1 + λ) of D, which is never all of it."""
+    monkeypatch.setattr(believed, "_intensity", lambda *_: asked)
+    X, y = table()
+    unit = np.ones(6)
+    assert_allclose(believed._shrinkage(make_samples(X, y), np.zeros((3, 6)), unit, 0.0, unit, 1.0), given)
+
+
+def test_classes_ask_for_shrinkage_by_their_shares_and_sizes(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        believed, "_intensity", lambda R, weight, n: asked.append((len(R), weight.sum(), n)) or 0.1 * len(asked)
+    )
+    X, y = table(n=60)
+    y = np.where(np.arange(60) < 40, 0, 1 + np.arange(60) % 2)
+    unit = np.ones(6)
+    found = believed._shrinkage(make_samples(X, y), np.zeros((3, 6)), unit, 0.0, unit, 1.0)
+    assert asked == [(40, 40, 120), (10, 10, 30), (10, 10, 30)]  # labels that are sure: all classes tell of one shape
+    rho = (40 * 0.1 + 10 * 0.2 + 10 * 0.3) / 60
+    assert_allclose(found, rho / (1 - rho))
+    for doubt in (0.4, 0.9):
+        asked.clear()
+        believed._shrinkage(make_samples(X, y), np.zeros((3, 6)), unit, doubt, unit, 1.0)
+        assert [n for _, _, n in asked] == [40, 10, 10]
 
 
 @pytest.mark.parametrize("p", [1, 2, 7])
@@ -235,7 +272,13 @@ def test_stationarity_is_the_relative_length_of_the_gradient():
     off = np.bincount(y) @ ((shift @ W) ** 2).sum(axis=1)
     within = np.trace(W.T @ Sw @ W) + off
     assert_allclose(surrogate.centers, point.centers, atol=1e-10)
-    assert objective.stationarity(moved) >= np.sqrt(off / within) * (1 - 1e-9)
+    pull = within / np.trace(W.T @ St @ W)
+    A = (Sw - pull * St) @ W
+    in_W = np.linalg.norm(A - W @ (W.T @ A)) * np.sqrt(2) / (within + pull * np.trace(W.T @ St @ W))
+    assert_allclose(objective.stationarity(moved), np.sqrt(in_W**2 + off / within), rtol=1e-8)
+    points = make_samples(np.repeat(np.eye(3), 2, axis=0), np.repeat(np.arange(3), 2))
+    exact = reweighted.Objective(points, Squared())
+    assert exact.stationarity(exact.start(np.eye(points.dim)[:, :1])) == 0  # classes are points, and nothing is left
 
 
 # Starts and subspaces
@@ -248,6 +291,36 @@ def test_principal_axes_are_the_same_by_every_way():
     for plan in (Plan(), Plan(single_dim=0), Plan(subspace_dim=0, whole_space_dim=0)):
         found = starts.principal_axes(make_samples(X, y, plan=plan), 3)
         assert_allclose(np.abs(np.diag(found.T @ expected)), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("max_iter", [1, 2, 4, 9])
+@pytest.mark.parametrize("whole", [0, 2000])
+def test_subspaces_take_no_more_steps_than_allowed(max_iter, whole):
+    X, y = table(n=150, d=60)
+    plan = Plan(subspace_dim=0, whole_space_dim=whole, handover=0.5)
+    samples = make_samples(X, y, plan=plan)
+    W = starts.frame("random", samples, 2, np.random.RandomState(0))
+    found = subspace.solve(samples, W, L12(), tol=1e-14, max_iter=max_iter)
+    assert found.n_iter == max_iter
+    assert not found.stop.converged
+    assert (np.diff(found.history) <= 0).all()
+    assert_allclose(found.history[-1], reweighted.Objective(samples, L12()).at(found.W, found.centers).J, rtol=1e-9)
+
+
+@pytest.mark.parametrize("ridge", [1e-3, 1.0])
+def test_closed_forms_have_nothing_left_to_descend(ridge):
+    samples = make_samples(*table())
+    for found in (
+        margin.solve(samples, 2),
+        laplacian.solve_locality(samples, 2, "heat", ridge),
+        laplacian.solve_embedding(samples, 2, 5, ridge),
+    ):
+        assert found.stationarity == 0
+        assert found.stop.converged
+        assert found.n_iter == 0
+        assert_allclose(
+            found.centers, np.array([samples.rows(np.flatnonzero(samples.labels == k)).mean(axis=0) for k in range(3)])
+        )
 
 
 def test_large_eigenvalues_are_known_to_a_digit():
