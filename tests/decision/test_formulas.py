@@ -246,6 +246,16 @@ def test_classes_that_are_points_have_a_scatter_all_the_same():
     assert np.isfinite(alike.log_density()[0]).all()
 
 
+def test_what_stands_for_close_does_not_depend_on_how_many_copies_there_are():
+    """More than half of the rows coincide, so that the usual spread is the mean of all."""
+    y = np.repeat([0, 1], [70, 30])
+    Z = y[:, None].astype(float)
+    one, three = (centroid.fit_ellipses(Z, y, np.full(100, copies), 2) for copies in (1.0, 3.0))
+    assert_allclose(three.scatter, one.scatter, rtol=1e-9)
+    assert_allclose(centroid.fit_ellipses(100 * Z, y, np.ones(100), 2).scatter, one.scatter, rtol=1e-9)
+    assert 0 < one.scatter[0, 0] < 1e-6
+
+
 # Least squares
 
 
