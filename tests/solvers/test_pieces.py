@@ -232,6 +232,31 @@ def test_long_strides_take_fewer_steps():
     assert long < 0.8 * plain
 
 
+@pytest.mark.parametrize(("tol", "last"), [(1e-9, False), (1e-3, True)])
+def test_single_precision_has_the_last_word_only_where_it_is_enough(tol, last, monkeypatch):
+    samples, seen, genuine = make_samples(*table()), [], reweighted._step
+    monkeypatch.setattr(reweighted, "_step", lambda *given: seen.append(given[3]) or genuine(*given))
+    W = starts.frame("random", samples, 2, np.random.RandomState(0))
+    found = reweighted.solve(samples, W, L12(), tol=tol, single_above=1e-5)
+    assert found.stop.converged
+    assert seen[0]
+    assert seen[-1] == last
+
+
+@pytest.mark.parametrize("steps", [0, 1, 100])
+def test_the_residual_of_the_trace_ratio_is_relative(steps):
+    X, y = table()
+    found = trace_ratio.solve(make_samples(X, y), 2, max_iter=steps)
+    assert (found.stationarity < 1e-6) == (steps == 100)
+    larger = trace_ratio.solve(make_samples(1000 * X, y), 2, max_iter=steps)
+    if steps < 100:
+        assert_allclose(larger.stationarity, found.stationarity, rtol=1e-6)
+        objective = reweighted.Objective(make_samples(X, y), Squared())
+        assert_allclose(found.stationarity, objective.stationarity(objective.start(found.W)), rtol=1e-6)
+    else:
+        assert larger.stationarity < 1e-6
+
+
 def test_a_class_that_is_rejected_keeps_its_center():
     point = reweighted.Point(np.eye(2), np.array([[1.0, 2], [3, 4]]), *[np.zeros(2)] * 2, 1.0, 1.0, 1.0)
     found = reweighted._weighted_means(np.array([0.0, 2.0]), np.array([[0.0, 0], [2, 8]]), point)
