@@ -62,6 +62,15 @@ def test_the_mean_and_the_median_know_weights():
 # Copies
 
 
+def test_copies_agree_in_both_coordinates_and_in_their_label():
+    one, two, labels = np.array([1.0, 1, 1, 2, 1]), np.array([3.0, 3, 4, 3, 3]), np.array([0, 0, 0, 0, 1])
+    keys = distinct._keys(labels, one, two)
+    assert keys[0] == keys[1]
+    assert len(np.unique(keys)) == 4
+    rounded = distinct._keys(labels, one * (1 + 1e-13), two * (1 - 1e-13))
+    assert_array_equal(rounded, keys)  # what rounding does to a coordinate makes no other row of it
+
+
 def test_ranks_within_classes():
     labels, order = np.array([1, 0, 1, 1, 0]), np.array([0.3, 0.9, 0.1, 0.2, 0.5])
     assert_array_equal(distinct._rank_in_class(labels, order), [2, 1, 0, 1, 0])
