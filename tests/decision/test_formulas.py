@@ -675,6 +675,24 @@ def test_checks_that_find_what_was_said_change_little_and_others_much():
         assert (np.diff((1 - after[np.arange(n), given])[300:][order]) >= -1e-9).all()  # what was doubted more stays so
 
 
+@pytest.mark.parametrize(
+    ("trusting", "features", "taught", "looks"),
+    [(0.1, 0.3, 0.2, 0.5), (0.1, 0.3, 0.4, 1.0), (0.1, 0.3, 0.05, 0.0), (0.3, 0.1, 0.4, 0.0), (0.2, 0.2, 0.3, 0.0)],
+)
+def test_as_many_labels_are_said_to_be_wrong_as_checks_have_taught(trusting, features, taught, looks):
+    """Between what is wrong if labels are trusted, and if features are: a share of the way, where that is the way."""
+    given, T = np.array([0, 1, 0, 1]), np.array([[0.7, 0.3], [0.2, 0.8]])
+
+    def wrong(share):
+        return np.where(np.arange(2) == given[:, None], 1 - share, share)
+
+    kept = labels.uniform_transition(0.1, 2)
+    judged = noise._Judgement(None, None, kept, np.zeros((2, 2)), wrong(features), wrong(trusting), (0.0, 1.0))
+    model = judged._taught(labels_of(given, 2), wrong(taught), T)
+    assert_allclose(model.by_looks, looks)
+    assert_array_equal(model.transition, kept if looks else T)
+
+
 # Answers
 
 
