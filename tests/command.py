@@ -13,8 +13,7 @@ def call(*words, **settings):
         [sys.executable, "-m", "robustlda", *words],
         capture_output=True,
         text=True,
-        timeout=120,
-        **{"env": {k: v for k, v in os.environ.items() if k != "ROBUSTLDA_DATA"}, **settings},
+        **{"env": {k: v for k, v in os.environ.items() if k != "ROBUSTLDA_DATA"}, "timeout": 120, **settings},
     )
 
 

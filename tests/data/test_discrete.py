@@ -87,6 +87,15 @@ def test_predictions_are_not_turned_around():
     assert abs(model.noise_rate_ - 0.15) < 0.03
 
 
+def test_a_table_of_codes_has_all_its_classes():
+    """A strong penalty suits this draw, by which a rule that knew targets from what is left out predicted one class."""
+    rng = np.random.default_rng([4, 1])
+    X, true = codes(rng, 120, 3, 4, 4)
+    codes(rng, 2000, 3, 4, 4)
+    model = RobustLDA().fit(X, flipped(rng, true, 4, 0.9))
+    assert model.score(X, true) > 0.95
+
+
 def test_a_factor_of_four_levels_is_learned_as_well_as_by_lda():
     rng = np.random.default_rng(0)
     X, true = factors(rng, 400, 1, 4, 4)

@@ -10,7 +10,7 @@ from robustlda.decision.centroid import fit_ellipses
 
 def classes(n=4000, m=4, seed=0):
     rng = np.random.default_rng(seed)
-    L = np.tril(rng.normal(size=(m, m))) + 2 * np.eye(m)
+    L = np.tril(rng.normal(size=(m, m)), -1) + 2 * np.eye(m)
     labels = np.arange(n) % 3
     centers = 3 * rng.normal(size=(3, m))
     return rng.normal(size=(n, m)) @ L.T + centers[labels], labels, centers, L @ L.T
@@ -24,7 +24,7 @@ def probabilities(rule, Z):
 def test_centers_and_scatter_of_gaussian_classes_are_recovered():
     Z, labels, centers, covariance = classes(n=30_000)
     rule = fit_ellipses(Z, labels, np.ones(len(Z)), 3)
-    assert_allclose(rule.centers, centers, atol=0.15)
+    assert_allclose(rule.centers, centers, atol=5 * np.sqrt(np.diag(covariance).max() / 10_000))
     assert np.linalg.norm(rule.scatter * rule.unit**2 - covariance) < 0.05 * np.linalg.norm(covariance)
 
 
@@ -35,7 +35,8 @@ def test_probabilities_of_gaussian_classes_are_calibrated():
     confidence, right = probability.max(axis=1), probability.argmax(axis=1) == labels[1::2]
     for low, high in [(0.4, 0.6), (0.6, 0.8), (0.8, 0.95), (0.95, 1.01)]:
         bin = (confidence >= low) & (confidence < high)
-        assert abs(confidence[bin].mean() - right[bin].mean()) < 0.05
+        by_chance = 0.5 / np.sqrt(bin.sum())
+        assert abs(confidence[bin].mean() - right[bin].mean()) < 0.03 + 3 * by_chance
 
 
 def test_far_samples_move_neither_centers_nor_scatter():

@@ -56,13 +56,18 @@ def test_flips_and_the_better_rule_are_found(kind):
     assert found.bounds[0] - 0.02 <= (given != true).mean() <= found.bounds[1] + 0.02
 
 
+def by_chance(stated):
+    """Three standard errors of a share, were it as stated."""
+    return 3 * np.sqrt(stated.mean() * (1 - stated.mean()) / len(stated))
+
+
 def test_stated_probabilities_are_met():
     P, given, true = noisy_problem(TRANSITIONS["several"], n=8000)
     wrong = 1 - fitted(P, given).beliefs[np.arange(8000), given]
     for low in np.arange(0, 1, 0.1):
         here = (wrong >= low) & (wrong < low + 0.1)
         if here.sum() > 150:
-            assert abs((given != true)[here].mean() - wrong[here].mean()) < 0.08
+            assert abs((given != true)[here].mean() - wrong[here].mean()) < 0.05 + by_chance(wrong[here])
 
 
 def test_classes_that_overlap_are_not_taken_for_wrong_labels():
@@ -101,13 +106,13 @@ def test_errors_between_two_classes_that_overlap_are_counted(rates):
     rng = np.random.default_rng(0)
     n = 6000
     true = np.arange(n) % 2
-    x = np.where(true == 0, -1, 1) * 1.2 + rng.normal(size=n)
+    x = np.where(true == 0, -1, 1) + rng.normal(size=n)
     wrong = rng.random(n) < np.array(rates)[true]
     given = np.where(wrong, 1 - true, true)
-    P = softmax(np.column_stack([-1.2 * x, 1.2 * x]), axis=1)[None]
+    P = softmax(np.column_stack([-x, x]), axis=1)[None]
     found = fitted(P, given)
     assert found.overlap.max() > 0.9
-    assert abs(found.noise_rate - np.mean(rates)) < 0.03
+    assert abs(found.noise_rate - np.mean(rates)) < 0.05
 
 
 CONFUSION = np.array([[0.8, 0.2, 0, 0], [0.3, 0.7, 0, 0], [0, 0, 0.9, 0.1], [0, 0, 0, 1.0]])
@@ -168,7 +173,7 @@ def test_where_classes_are_confused_labels_of_unclear_samples_count_less():
     for low in np.arange(0, 1, 0.1):
         here = (stated >= low) & (stated < low + 0.1)
         if here.sum() > 150:
-            assert abs(wrong[here].mean() - stated[here].mean()) < 0.08
+            assert abs(wrong[here].mean() - stated[here].mean()) < 0.05 + by_chance(stated[here])
     counted = np.array([np.bincount(given[true == k], minlength=4) / (true == k).sum() for k in range(4)])
     assert_allclose(found.transition, counted, atol=0.06)
 
@@ -177,7 +182,7 @@ def test_confusions_that_have_nothing_to_do_with_looks_cost_what_features_leave_
     """Labels cannot tell them from others, so too many are said to be wrong: few where features are clear."""
     P, given, true = given_by_looks(0.0, clear=True)
     wrong = (given != true).mean()
-    assert wrong < fitted(P, given).noise_rate < wrong + 0.04
+    assert wrong < fitted(P, given).noise_rate < wrong + 0.06
     P, given, true = given_by_looks(0.0)
     trusting, found = noise.fit_label_noise(likelihood.floored(P), labels_of(given, 4))
     assert abs(trusting.noise_rate - (given != true).mean()) < 0.02
@@ -281,11 +286,19 @@ def points():
     }
 
 
+def drawn_point(size):
+    """Parameters of which a rate, where there is one, says that labels are right more often than not."""
+    v = np.random.default_rng(1).normal(size=size) / 3
+    if size == 2 + 4 + 1:
+        v[-1] = -abs(v[-1])
+    return v
+
+
 @pytest.mark.parametrize("kind", points())
 @pytest.mark.parametrize("sharpness", [-1.5, 0.3])  # a pool that is blunter than its rules, and one that is sharper
 def test_gradient_and_hessian_are_derivatives(kind, sharpness):
     at, size = points()[kind]
-    v = np.random.default_rng(1).normal(size=size) / 3
+    v = drawn_point(size)
     v[:2] += sharpness
     assert_allclose(at(v).gradient(), approx_fprime(v, lambda w: at(w).value, 1e-6), rtol=2e-4, atol=2e-3)
     if at(v).has_hessian:
@@ -299,7 +312,7 @@ def test_gradient_and_hessian_are_derivatives(kind, sharpness):
 @pytest.mark.parametrize("kind", points())
 def test_parts_that_stay_in_the_cache_change_nothing(kind, monkeypatch):
     at, size = points()[kind]
-    v = np.random.default_rng(1).normal(size=size) / 3
+    v = drawn_point(size)
     monkeypatch.setattr(likelihood, "_IN_CACHE", 1)
     monkeypatch.setattr(likelihood, "_FEWEST", 7)
     in_parts = points()[kind][0](v)
@@ -332,7 +345,12 @@ def test_newton_and_quasi_newton_agree(uniform, monkeypatch):
     P, given, _ = noisy_problem(TRANSITIONS["several"], n=300)
     scores = Scores(likelihood.centered_logs(likelihood.floored(P)), labels_of(given, 4))
     found = max(pools.fit_pools(scores, uniform=uniform), key=lambda each: each.point.value)
-    assert np.abs(found.point.gradient()).max() < 1e-5
+    rates = len(found.point.at) - 2 - 4
+    low, high = pools._bounds(2, 4, np.full(rates, pools._RAREST), np.zeros(rates))
+    gradient, v = found.point.gradient(), found.point.at
+    assert np.abs(gradient[(low < v) & (v < high)]).max() < 1e-5
+    assert (gradient[v >= high] >= -1e-5).all()
+    assert (gradient[v <= low] <= 1e-5).all()
     for kind in (WithOneRate, WithRates):
         monkeypatch.setattr(kind, "has_hessian", property(lambda self: False, lambda self, value: None), raising=False)
     other = max(pools.fit_pools(scores, uniform=uniform), key=lambda each: each.point.value)

@@ -46,20 +46,27 @@ def contents(folder):
 
 @pytest.fixture(scope="session")
 def reproduction(small_data, tmp_path_factory):
-    """A quick run that was killed and started again."""
+    """A quick run that was killed and started again; with KILLS, after others that were killed at random moments."""
     folder = tmp_path_factory.mktemp("reproduction")
-    words = ["reproduce", "--quick", "--jobs", "2", "--data-dir", str(small_data), "--out", str(folder)]
-    command = [sys.executable, "-c", "from robustlda.cli import main; main()", *words]
+    words = ["reproduce", "--quick", "--jobs", "2", "--data-dir", str(small_data), "--out"]
     # A disk that was full, or a power failure, may have left files without anything in them.
     (folder / "toy.csv").touch()
-    draw = random.Random(0)
-    for _ in range(KILLS):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+    draw, kills = random.Random(0), 0
+    while kills < KILLS:
+        process = started([*words, str(folder)])
+        if draw.random() < 0.8:
+            wait_for_more(folder, process)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(draw.uniform(0.5, 10))
+            process.wait(draw.uniform(0, 5))
         process.kill()
-        process.wait()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+        kills += process.wait() == -signal.SIGKILL
+        if process.returncode == 0:
+            # Nothing is left to do: the next runs begin anew, and the whole one is compared later.
+            folder.rename(folder.with_name(f"finished-{len(list(folder.parent.glob('finished-*')))}"))
+            folder.mkdir()
+        else:
+            assert process.returncode == -signal.SIGKILL, "what was killed before is no reason to fail"
+    process = started([*words, str(folder)])
     try:
         begin = time.monotonic()
         while contents(folder)["comparison.csv"].count(b"\n") < 12 and time.monotonic() - begin < 120:
@@ -71,9 +78,21 @@ def reproduction(small_data, tmp_path_factory):
     # A process may be killed while writing a line.
     with (folder / "comparison.csv").open("a") as file:
         file.write("vehicle,0.4,0,sv")
-    again = call(*words)
+    again = call(*words, str(folder), timeout=600)
     assert again.returncode == 0, again.stderr
     return folder, before, again.stdout
+
+
+def started(words):
+    command = [sys.executable, "-c", "from robustlda.cli import main; main()", *words]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+
+
+def wait_for_more(folder, process):
+    """Until something is written, so that moments are not all of those in which Python is starting."""
+    before = contents(folder)
+    while process.poll() is None and contents(folder) == before:
+        time.sleep(0.02)
 
 
 def test_a_killed_run_resumes_where_it_stopped(reproduction):
@@ -93,6 +112,11 @@ def test_a_killed_run_resumes_where_it_stopped(reproduction):
     assert third.returncode == 2, "a folder without data is refused before anything is written"
 
 
+def but_for_times(record):
+    timed = {"seconds": 0.0, "start_seconds": 0.0}
+    return repr(replace(record, **{name: value for name, value in timed.items() if hasattr(record, name)}))
+
+
 def test_what_a_killed_run_has_recorded_is_what_an_undisturbed_one_finds(reproduction, small_data, monkeypatch):
     folder, _, _ = reproduction
     monkeypatch.setenv("ROBUSTLDA_DATA", str(small_data))
@@ -102,9 +126,15 @@ def test_what_a_killed_run_has_recorded_is_what_an_undisturbed_one_finds(reprodu
             records.write([part.run(unit)], folder / "again.csv", part.kind)
             (again,) = records.read(folder / "again.csv", part.kind)
             (folder / "again.csv").unlink()
-            timed = {"seconds": 0.0, "start_seconds": 0.0}
-            timed = {name: value for name, value in timed.items() if hasattr(again, name)}
-            assert repr(replace(found[unit], **timed)) == repr(replace(again, **timed))
+            assert but_for_times(found[unit]) == but_for_times(again)
+
+
+def test_all_runs_end_alike_however_often_they_were_killed(reproduction):
+    folder, _, _ = reproduction
+    for part in schedule.parts(["vehicle", "yale"], quick=True):
+        expected = sorted(but_for_times(record) for record in records.read(folder / part.file, part.kind))
+        for finished in folder.parent.glob("finished-*"):
+            assert sorted(map(but_for_times, records.read(finished / part.file, part.kind))) == expected
 
 
 def test_rows_of_other_experiments_in_the_folder_are_not_reported(reproduction, tmp_path):

@@ -118,7 +118,7 @@ def test_outliers_do_not_make_long_classes_round(stretch, distance):
     for number in range(10):
         X, y, optimal = draw(stretch, distance, np.random.default_rng([number, stretch, distance]))
         found.append(angle(believed.solve(samples_of(X, y), 1).W[:, 0], optimal))
-    assert np.median(found) < 3
+    assert np.median(found) < 4.5
 
 
 def test_the_more_labels_are_doubted_the_more_is_shrunk(monkeypatch):

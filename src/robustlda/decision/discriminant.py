@@ -11,7 +11,8 @@ m̂_k being the means of the scores that samples get with themselves. K is the s
 samples that were learned from and one from samples that were not, so a direction in which the two disagree has a
 negative entry in it. One such direction is always at hand: what is left out of a mean moves it the other way, so that a
 sample left out betrays its own target. So all is done within the directions in which scores of the latter kind vary,
-Q holds those of S⁻¹K with positive entries, in units of S, and
+Q holds those of S⁻¹K with positive entries, in units of S, in which m_k differ from m̂_k by less than these differ among
+themselves (with a strong penalty scores hardly vary, and what is left out would be all there is), and
 
     p_jk = softmax_k(τ (g_jᵀQQᵀm_k − |Qᵀm_k|²/2 + log n_k)).
 
@@ -149,10 +150,12 @@ def _analysis(solution: Solution, beliefs: Array, weight: Array) -> tuple[Array,
     S = (G.T @ (G * weight[:, None]) - (M.T * sizes) @ M) / total
     S[np.diag_indices(len(S))] += SHRINKAGE * np.trace(S) / total + 1e-12
     M = np.where((sizes < 2)[:, None], with_itself, M)
-    K = ((with_itself - sizes @ with_itself / total).T * sizes) @ (M - sizes @ M / total) / total
+    learned, left_out = with_itself - sizes @ with_itself / total, M - sizes @ M / total
+    K = (learned.T * sizes) @ left_out / total
     whitening = _inverse_root(S)
-    separation, U = np.linalg.eigh(whitening.T @ (K + K.T) @ whitening / 2)
-    Q = whitening @ U[:, separation > 0]
+    Q = whitening @ np.linalg.eigh(whitening.T @ (K + K.T) @ whitening / 2)[1]
+    # Where that is so, the entry of K is positive.
+    Q = Q[:, sizes @ ((left_out - learned) @ Q) ** 2 < sizes @ (learned @ Q) ** 2]
     centers = M @ Q
     return basis @ (Q @ centers.T), np.log(sizes / sizes.sum()) - np.einsum("km,km->k", centers, centers) / 2
 
