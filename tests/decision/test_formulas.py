@@ -381,8 +381,27 @@ def test_no_step_is_longer_than_allowed_and_none_falls():
     function = Function(value, lambda v: -np.tanh(v - 3), lambda v: -np.diag(1 / np.cosh(v - 3) ** 2))
     found = newton.maximum(function, np.zeros(1), (np.full(1, -10.0), np.full(1, 10.0)))
     assert_allclose(found.at, 3, atol=1e-6)
-    assert np.abs(np.diff([v[0] for v in seen])).max() <= 0.5 + 1e-12
+    assert np.abs(np.diff([v[0] for v in seen])).max() <= 1 + 1e-12
     assert (np.diff(found.path) >= 0).all()
+
+
+def test_a_variable_that_hardly_matters_holds_no_other_back():
+    gradient, hessian = np.array([0.4, 1e-3, -0.3]), -np.diag([1.0, 1e-5, 1.0])
+    step = newton._uphill(gradient, hessian)
+    assert_allclose(step, [0.4, 0.5, -0.3], atol=5e-3)  # the second would go 100 by itself
+    upwards = newton._uphill(gradient, -hessian)  # a minimum is left as fast as a maximum is approached
+    assert_allclose(upwards, step, atol=1e-12)
+    assert gradient @ step > 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_damped_steps_lead_up_and_are_as_long_as_allowed(seed):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(6, 6))
+    gradient = 10 * rng.normal(size=6)
+    step = newton._uphill(gradient, A + A.T)
+    assert gradient @ step > 0
+    assert_allclose(np.abs(step).max(), 0.5)
 
 
 def test_a_maximum_that_is_known_is_not_looked_for_again():

@@ -40,24 +40,24 @@ def test_shrinkage_of_copies_is_that_of_weights_and_near_ledoit_and_wolfs():
     R, weight = rng.normal(size=(30, 4)) * [1, 2, 1, 1], rng.integers(1, 4, 30)
     repeated = np.repeat(R, weight, axis=0)
     n = len(repeated)
-    found = believed._intensity(R, weight.astype(float), n)
-    assert_allclose(found, believed._intensity(repeated, np.ones(n), n))
+    found = believed._intensity(R, weight.astype(float), np.ones(30), n)
+    assert_allclose(found, believed._intensity(repeated, np.ones(n), np.ones(n), n))
     fourth = sum((r @ r) ** 2 for r in repeated)
     size = (sum((a @ b) ** 2 for a in repeated for b in repeated) - fourth) / (n * (n - 1))
     error = (fourth / n - size) / n
     level = sum(r @ r for r in repeated) / n
     assert_allclose(found, error / (size + error - level**2 / 4))
     many = rng.normal(size=(4000, 4)) * [1, 1.3, 1, 1]
-    assert_allclose(
-        believed._intensity(many, np.ones(4000), 4000), ledoit_wolf_shrinkage(many, assume_centered=True), rtol=0.1
-    )
+    ones = np.ones(4000)
+    expected = ledoit_wolf_shrinkage(many, assume_centered=True)
+    assert_allclose(believed._intensity(many, ones, ones, 4000), expected, rtol=0.1)
 
 
 def test_shrinkage_of_what_has_no_shape_is_complete():
     one = np.ones((1, 3))
-    assert believed._intensity(one, np.ones(1), 1) == 1
-    assert believed._intensity(np.zeros((9, 3)), np.ones(9), 9) == 1
-    assert believed._intensity(np.vstack([np.eye(3), -np.eye(3)]), np.ones(6), 6) == 1
+    assert believed._intensity(one, np.ones(1), np.ones(1), 1) == 1
+    assert believed._intensity(np.zeros((9, 3)), np.ones(9), np.ones(9), 9) == 1
+    assert believed._intensity(np.vstack([np.eye(3), -np.eye(3)]), np.ones(6), np.ones(6), 6) == 1
 
 
 @pytest.mark.parametrize(("asked", "given"), [(0.2, 0.25), (0.5, 1.0), (0.99, 19.0)])
@@ -71,9 +71,12 @@ def test_what_is_shrunk_is_a_share_of_target_and_scatter_together(asked, given, 
 
 def test_classes_ask_for_shrinkage_by_their_shares_and_sizes(monkeypatch):
     asked = []
-    monkeypatch.setattr(
-        believed, "_intensity", lambda R, weight, n: asked.append((len(R), weight.sum(), n)) or 0.1 * len(asked)
-    )
+
+    def intensity(R, copies, trust, n):
+        asked.append((len(R), copies @ trust, n))
+        return 0.1 * len(asked)
+
+    monkeypatch.setattr(believed, "_intensity", intensity)
     X, y = table(n=60)
     y = np.where(np.arange(60) < 40, 0, 1 + np.arange(60) % 2)
     unit = np.ones(6)
