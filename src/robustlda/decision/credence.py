@@ -19,7 +19,7 @@ It changes no order of suspicion.
 """
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit
 
 from robustlda.decision.labels import Labels
 from robustlda.linalg import Array
@@ -84,10 +84,12 @@ def _likelihood(Z: Array, labels: Labels, rate: float, free: bool) -> float:
         logs += np.log((sizes + 1) / (total + c)) - np.log(np.diag(L)).sum()
         logs += np.where(own > 0, np.log1p(-rate), np.log(rate / (c - 1)))
         highest = logs.max(axis=1)
-        before, value = value, float(weight @ (highest + np.log(np.exp(logs - highest[:, None]).sum(axis=1))))
+        odds = np.exp(logs - highest[:, None])
+        sums = odds.sum(axis=1)
+        before, value = value, float(weight @ (highest + np.log(sums)))
         if value - before <= _SETTLED:
             break
-        r = softmax(logs, axis=1)
+        r = odds / sums[:, None]
         if free:
             wrong = 1 - float(weight @ (r * own).sum(axis=1)) / total
             rate = min(max(wrong, _NO_RATE), _MOST * (c - 1) / c)

@@ -306,7 +306,12 @@ class Point:
     @cached_property
     def value(self) -> float:
         """Σ_j ω_j log q_j with the logarithms of the priors."""
-        return float(self.scores.weight @ np.log(self._q)) + self._of_priors() + self._of_pool()
+        return self.likelihood + self._of_priors() + self._of_pool()
+
+    @property
+    def likelihood(self) -> float:
+        """Σ_j ω_j log q_j."""
+        return float(self.scores.weight @ np.log(self._q))
 
     def _of_priors(self) -> float:
         """The logarithm of the prior of what is not the pool."""
@@ -516,11 +521,6 @@ class WithLikelihood(Point):
 
     def _of_priors(self) -> float:
         return -float(self._slopes.precision @ self._rest**2) / 2
-
-    @property
-    def likelihood(self) -> float:
-        """Σ_j ω_j log q_j."""
-        return float(self.scores.weight @ np.log(self._q))
 
     def gradient(self) -> Array:
         by_slope = self._slopes.slope(self._d) - self._slopes.precision * self._rest
