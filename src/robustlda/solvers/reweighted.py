@@ -42,6 +42,7 @@ _SHORTEST = 1e-200  # of the longest sample, which the unit of lengths is not be
 _RELAXATION = 2.0  # length of an accelerated step, in steps of the plain algorithm
 _SETTLED = 3e-2  # relative fall of J above which the iteration still chooses its basin, and is left to do so
 _NEAR = 10.0  # multiple of the tolerance below which plain steps settle whether J still falls
+_DIGITS = 8.0  # of the last digit that a coordinate may be wrong by
 
 
 @dataclass(frozen=True)
@@ -178,11 +179,16 @@ class Objective:
         captured = self.samples.squared_norms / self.unit - point.residual
         spread = float(surrogate.w @ point.within)
         traces = spread + float(surrogate.pull @ captured)
-        if not spread > 0:
+        if not spread > 0 or self._are_points(point, captured):
             return 0.0
         moved = np.linalg.norm((surrogate.centers - point.centers) @ W, axis=1) ** 2 / self.unit
         in_W, in_centers = tangent * np.sqrt(W.shape[1]) / traces, surrogate.totals @ moved / spread
         return float(np.sqrt(in_W**2 + in_centers))
+
+    def _are_points(self, point: Point, captured: Array) -> bool:
+        """Whether classes are points in W, but for rounding: how far samples are from centers then means nothing."""
+        eps, weight = np.finfo(self.samples.store.dtype).eps, self.samples.weight
+        return bool(weight @ point.within <= (_DIGITS * eps) ** 2 * (weight @ np.maximum(captured, 0)))
 
 
 def solve(
