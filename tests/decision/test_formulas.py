@@ -797,7 +797,7 @@ def test_members_are_pooled_stage_by_stage():
     found, _ = clouds.fit(start, SETTINGS)
     linear = [committee.LinearMember(rng.normal(size=(3, 3)), rng.normal(size=3), 9.0) for _ in range(2)]
     stages = [
-        committee.Stage(member, Pool(rng.uniform(0.2, 1, 2), rng.normal(size=3) / 5, np.zeros((3, 3))))
+        committee.Stage((member,), Pool(rng.uniform(0.2, 1, 2), rng.normal(size=3) / 5, np.zeros((3, 3))))
         for member in linear
     ]
     member = committee.CloudMember(found, 2.0)
@@ -810,7 +810,8 @@ def test_members_are_pooled_stage_by_stage():
     by_clouds /= by_clouds.sum(axis=1, keepdims=True)
     for stage in stages:
         shortened = Z * np.minimum(1, 3 / np.linalg.norm(Z, axis=1))[:, None]
-        by_rows = softmax(shortened @ stage.linear.coef + stage.linear.offset, axis=1)
+        (member,) = stage.linear
+        by_rows = softmax(shortened @ member.coef + member.offset, axis=1)
         both = np.array([(1 - 1e-4) * each + 1e-4 / 3 for each in (by_rows, by_clouds)])
         p = p + softmax(np.tensordot(stage.pool.weights, np.log(both), 1) + stage.pool.offset, axis=1)
     expected = p * correction / (p * correction).sum(axis=1, keepdims=True)
@@ -820,7 +821,7 @@ def test_members_are_pooled_stage_by_stage():
     assert_allclose(measured.squared, found.distances(Z))
     assert_allclose(measured.outside, 0)
     flat = committee.Committee(
-        np.eye(3)[:2], near, tuple(stages), (member,), flattened(found), np.full(3, 1 / 3), correction
+        np.eye(3)[:2], near, tuple(stages), rule.members, flattened(found), np.full(3, 1 / 3), correction
     )
     assert_allclose(flat.measure(rows).outside, Z[:, 2] ** 2)
 

@@ -1,15 +1,20 @@
 """A committee of rules, judged by labels that may be wrong.
 
 No single rule wins everywhere: with few samples in each of many classes it takes clouds with latent labels (`clouds`),
-where classes overlap a linear score, where they are curved a local one (`ridge`). Which of them to trust is asked of
-samples they have not seen, whose labels may be wrong as well: `label_noise` finds the weights of the rules together
-with the transition T of labels.
+where classes overlap a linear score, where they are curved a local one (`ridge`), and where rows count words naive
+Bayes (`terms`). Which of them to trust is asked of samples they have not seen, whose labels may be wrong as well:
+`label_noise` finds the weights of the rules together with the transition T of labels.
 
 That gives every training sample a belief about its true class. In a second stage the linear rule is a discriminant
-analysis of these beliefs, in alternation with them (`discriminant`), and all are judged again. It sees cleaner targets,
-but targets of which its own first answers are a part (a local rule would learn those by heart, and stays as it is);
-neither stage is better everywhere, and predictions are the mean of the two. What is said about labels comes from the
-second.
+analysis of these beliefs, in alternation with them (`discriminant`), naive Bayes learns them, and all are judged again.
+They see cleaner targets, but targets of which their own first answers are a part (a local rule would learn those by
+heart, and stays as it is); neither stage is better everywhere, and predictions are the mean of the two. What is said
+about labels comes from the second.
+
+With more features than samples, a linear rule can read a sample's label from what is believed of others, whose beliefs
+that label has helped to form: left out, a sample is then known all too well. Where such a rule seems to know much more
+about labels than those who formed the beliefs, and than the same analysis of given labels, there is no second stage
+(`_knows_too_much`).
 
 `RobustLDA` learns its projection afterwards, from the beliefs; clouds and local rule then work along principal axes.
 Other projections have seen all labels. Where there are many dimensions for the samples they have memorized them, wrong
@@ -35,7 +40,7 @@ from robustlda.data.centered import CenteredBlock
 from robustlda.data.columns import typical_square
 from robustlda.data.distinct import Distinct
 from robustlda.data.store import row_slices
-from robustlda.decision import clouds, discriminant, ridge
+from robustlda.decision import clouds, discriminant, ridge, terms
 from robustlda.decision.clouds import Clouds, CloudSettings
 from robustlda.decision.held_out import as_sharp_as_labels_allow, explain, sharpened, sharpest
 from robustlda.decision.label_noise import LabelNoise
@@ -44,6 +49,7 @@ from robustlda.decision.likelihood import Pool, best_likelihoods, centered_logs,
 from robustlda.decision.matrix_free import MatrixFreeRegression
 from robustlda.decision.ridge import LeastSquares, Regression, ScoreRule, Similarities, Solution
 from robustlda.decision.rule import CenteredRows, Checks, Distances, FittedDecision, Training
+from robustlda.decision.terms import NaiveBayes, Terms
 from robustlda.linalg import Array, weighted_medians
 from robustlda.solvers import starts
 
@@ -64,6 +70,9 @@ WIDTH = 3.0
 SHARPNESS = 2.0 ** np.arange(8)
 """Factors of scores, when they are turned into probabilities."""
 
+TERM_SHARPNESS = 2.0 ** np.arange(-7, 2, 0.5)
+"""The same for naive Bayes, which takes terms for independent of each other."""
+
 CLOUD_SHARPNESS = 2.0 ** np.arange(-1, 4)
 """Factors of the clouds' log-probabilities: classes may end more sharply than a Student-t, or overlap more."""
 
@@ -79,6 +88,13 @@ CLEARLY_CONFIRMED = 0.75
 
 SKILLED = 2.0
 """Log-likelihood per class that labels must gain by a rule for it to be heard, if it is not the best."""
+
+KNOWS_MORE = 1.5
+"""What labels gain by a rule that has learned beliefs, in units of what they gain by those, from which on it has read
+labels out of them: if the difference is clear."""
+
+CLEARLY = 3.0
+"""Standard errors of a difference in likelihood."""
 
 LOST = 0.2
 """Share of a class's labels that must be left to it when beliefs are learned; otherwise the class is lost."""
@@ -148,9 +164,9 @@ class CloudMember:
 
 @dataclass(frozen=True)
 class Stage:
-    """The linear rule of a stage, and how it is pooled with the members common to all stages."""
+    """The linear rules of a stage, and how they are pooled with the members common to all stages."""
 
-    linear: LinearMember
+    linear: tuple[LinearMember, ...]
     pool: Pool
 
 
@@ -170,7 +186,7 @@ class Committee:
         """Probability of every class."""
         view = View(rows, self.axes, self.similarities)
         common = _logs(self.members, view)
-        p = sum(s.pool.probabilities(np.concatenate([_logs([s.linear], view), common])) for s in self.stages)
+        p = sum(s.pool.probabilities(np.concatenate([_logs(s.linear, view), common])) for s in self.stages)
         p = p * self.correction
         return p / p.sum(axis=1, keepdims=True)
 
@@ -198,7 +214,8 @@ class Committee:
         if few and isinstance(samples.labels, np.ndarray):
             groups = distinct.find(samples)
             axes = _axes(training, len(groups))
-            rule, noise = _assemble(_Candidates(samples, checks, axes, groups), axes, training.priors)
+            candidates = _Candidates(samples, checks, axes, groups, _terms(training, samples))
+            rule, noise = _assemble(candidates, axes, training.priors)
             return FittedDecision(rule, noise.beliefs, noise)
         sample = (
             distinct.everything(samples) if few else distinct.sample(samples, plan.max_samples, plan.min_class_samples)
@@ -206,7 +223,9 @@ class Committee:
         some = samples.take(sample.index, sample.weights)
         groups = distinct.find(some)
         axes = _axes(training, len(groups) if few else sample.n_distinct)
-        rule, noise = _assemble(_Candidates(some, checks.take(sample.index), axes, groups), axes, training.priors)
+        found = _terms(training, some, sample.index)
+        candidates = _Candidates(some, checks.take(sample.index), axes, groups, found)
+        rule, noise = _assemble(candidates, axes, training.priors)
         place = sample.place
         if checks.answers is not None:  # copies share what is believed of one of them, but not each other's answers
             place = np.full(samples.n_samples, -1)
@@ -242,7 +261,7 @@ def _all_beliefs(rule: Committee, noise: LabelNoise, training: Training, place: 
 class _Candidates:
     """Everything that does not depend on targets: features, taken apart once, and clouds."""
 
-    def __init__(self, samples: Samples, checks: Checks, axes: Array, groups: Distinct) -> None:
+    def __init__(self, samples: Samples, checks: Checks, axes: Array, groups: Distinct, terms: Terms | None) -> None:
         self.samples, self.targets = samples, samples.labels
         count = _label_weight(samples)
         self.weight = samples.weights.given * count
@@ -259,12 +278,14 @@ class _Candidates:
         self.clouds = fitted[0][0]
         self.similarities = _similarities(Z, axes, samples, fitted[0][0])
         coordinates, back = self.similarities.orthonormalized(self.similarities.of(Z))
-        local, by_local = self._best(Regression(coordinates, samples.weights), self._indicators)
+        local, by_local = self._best(Regression(coordinates, samples.weights).solutions(self._indicators))
         # Scores of the similarities themselves: a number for each class and landmark in place of a square of landmarks.
         self.members = LocalMember(ScoreRule(back(local[0].coef), local[0].offset, local[1])), *cloud_members
         self.held_out = np.array([floored(p) for p in (by_local, *by_clouds)])
         self.seen, self._gain_by_seen = local[0].held_out, self._gain(by_local)
-        self.limit, self.linear = _linear(samples, groups)
+        self.limit, factors = _drawn_in(samples)
+        self.linear = _linear(samples, factors, groups)
+        self.naive = None if terms is None else NaiveBayes(terms, samples.weights)
 
     def _can_be_dealt(self, groups: Distinct) -> bool:
         """Whether every class has samples for all folds."""
@@ -300,18 +321,33 @@ class _Candidates:
     def _indicators(self) -> Array:
         return np.eye(self.samples.n_classes)[self.targets]
 
-    def _best(self, regression: LeastSquares, targets: Array) -> tuple[tuple[Solution, float], Array]:
-        return _best(regression, targets, self.targets, self.weight)
+    def _best(
+        self, solutions: Iterable[Solution], sharpness: Array = SHARPNESS
+    ) -> tuple[tuple[Solution, float], Array]:
+        return _best(solutions, self.targets, self.weight, sharpness)
 
     def first(self) -> tuple[Stage, LabelNoise, LabelNoise]:
-        """The linear rule learns given labels."""
-        (solution, sharpness), p = self._best(self.linear, self._indicators)
-        if self._gain(p) > self._gain_by_seen:
-            self.seen = solution.held_out
-        return self._stage(sharpness * solution.coef, sharpness * solution.offset, p)
+        """The linear rules learn given labels."""
+        (solution, sharpness), p = self._best(self.linear.solutions(self._indicators))
+        self._notice(solution, p)
+        coef = self.samples.space.lift(sharpness * solution.coef)
+        rules = [(LinearMember(coef, sharpness * solution.offset, self.limit), p)]
+        return self._stage(rules + self._by_terms(self._indicators))
 
-    def second(self, noise: LabelNoise) -> tuple[Stage, LabelNoise, LabelNoise]:
-        """It learns what is believed."""
+    def _notice(self, solution: Solution, p: Array) -> None:
+        """Scores that owe nothing to beliefs, if they say more about labels than those noticed before."""
+        if (gain := self._gain(p)) > self._gain_by_seen:
+            self.seen, self._gain_by_seen = solution.held_out, gain
+
+    def _by_terms(self, targets: Array) -> list[tuple[LinearMember, Array]]:
+        """Naive Bayes, where rows are terms, with its held-out probabilities."""
+        if self.naive is None:
+            return []
+        (solution, sharpness), p = self._best(self.naive.solutions(targets), TERM_SHARPNESS)
+        return [(LinearMember(sharpness * solution.coef, sharpness * solution.offset, self.limit), p)]
+
+    def second(self, noise: LabelNoise) -> tuple[Stage, LabelNoise, LabelNoise] | None:
+        """They learn what is believed; None if that is not to be had without the labels themselves."""
         labels, answers = self.labels, self.answers
 
         def explain(R: Array) -> Array:
@@ -320,15 +356,38 @@ class _Candidates:
             return labels.likelihood(labels.transition(R, uniform=noise.uniform))
 
         found = discriminant.alternate(self.linear, labels, noise.beliefs, explain)
-        return self._stage(found.coef, found.offset, found.held_out)
+        if self._knows_too_much(found.held_out, noise, explain(noise.beliefs)):
+            return None
+        rules = [(LinearMember(self.samples.space.lift(found.coef), found.offset, self.limit), found.held_out)]
+        return self._stage(rules + self._by_terms(noise.beliefs))
 
-    def _stage(self, coef: Array, offset: Array, held_out: Array) -> tuple[Stage, LabelNoise, LabelNoise]:
-        """A linear rule, judged together with the other members: safely, and as it is likely."""
-        member = LinearMember(self.samples.space.lift(coef), offset, self.limit)
-        P = np.concatenate([floored(held_out)[None], self.held_out])
+    def _knows_too_much(self, held_out: Array, noise: LabelNoise, likelihood: Array) -> bool:
+        """Whether a rule that has learned beliefs says much more about what was given than those who formed them.
+
+        They may lack what a discriminant analysis sees, so one of the given labels has to be outdone, too.
+        """
+        formed = noise.model.said_by_features(noise.beliefs, self.labels.given)
+        if not self._outdone(formed, held_out, likelihood):
+            return False
+        honest = discriminant.once(self.linear, self.labels, self._indicators, likelihood)
+        return self._outdone(honest.held_out, held_out, likelihood)
+
+    def _outdone(self, before: Array, after: Array, likelihood: Array) -> bool:
+        """Whether what was given gains clearly more by held-out probabilities than by earlier ones."""
+        labels = self.labels
+        nothing = labels.sizes / labels.sizes.sum()
+        none, one, other = (np.log((p * likelihood).sum(axis=1)) for p in (nothing, floored(before), floored(after)))
+        more, gain = labels.weight @ (other - one), labels.weight @ (one - none)
+        spread = labels.weight @ (other - one - labels.share(other - one)) ** 2
+        return bool(more > (KNOWS_MORE - 1) * max(gain, 0.0) and more > CLEARLY * np.sqrt(spread))
+
+    def _stage(self, rules: list[tuple[LinearMember, Array]]) -> tuple[Stage, LabelNoise, LabelNoise]:
+        """Linear rules, judged together with the other members: safely, and as it is likely."""
+        members, held_out = zip(*rules, strict=True)
+        P = np.concatenate([[floored(p) for p in held_out], self.held_out])
         tells = self._tells(P)
         safe, likely = explain(P[tells], self.labels, self.answers, self.seen)
-        return Stage(member, safe.pool.among(tells)), safe, likely
+        return Stage(members, safe.pool.among(tells)), safe, likely
 
     def _tells(self, P: Array) -> Array:
         """Which rules say more about labels than how many there are of each; the best of them in any case.
@@ -373,13 +432,26 @@ def _random_directions(axes: Array, n: int) -> Array:
     return drawn.T
 
 
-def _linear(samples: Samples, groups: Distinct) -> tuple[float, LeastSquares]:
-    """The squared length that counts at most in the linear rule, and the regression it learns by."""
+def _drawn_in(samples: Samples) -> tuple[float, Array]:
+    """The squared length that counts at most in linear rules, and the factors that draw rows in to it."""
     limit = CLIP_RADIUS2 * typical_square(samples.squared_norms, samples.weight)
-    factors = ridge.shrink_factors(samples.squared_norms, limit)
+    return limit, ridge.shrink_factors(samples.squared_norms, limit)
+
+
+def _linear(samples: Samples, factors: Array, groups: Distinct) -> LeastSquares:
+    """The regression by which the linear rule learns."""
     if not samples.plan.learn_by_matrix(samples):
-        return limit, MatrixFreeRegression(samples, factors, groups)
-    return limit, Regression(samples.rows(slice(None)).astype(float) * factors[:, None], samples.weights)
+        return MatrixFreeRegression(samples, factors, groups)
+    return Regression(samples.rows(slice(None)).astype(float) * factors[:, None], samples.weights)
+
+
+def _terms(training: Training, samples: Samples, index: Array | None = None) -> Terms | None:
+    """The rows of samples in feature space, where those at some index of the training set, if they are terms."""
+    store, plan = samples.store, samples.plan
+    if store.shape != (samples.n_samples, samples.space.n_features):  # coordinates in the space that they span
+        store = training.store if index is None else training.store.take(index)
+    rows = terms.terms_of(store, samples.weights.given, plan.block_rows(store.shape[1]))
+    return None if rows is None else Terms(rows, _drawn_in(samples)[1], training.center.astype(float))
 
 
 def _assemble(candidates: _Candidates, axes: Array, priors: Array | None) -> tuple[Committee, LabelNoise]:
@@ -387,10 +459,11 @@ def _assemble(candidates: _Candidates, axes: Array, priors: Array | None) -> tup
     first, safe, noise = candidates.first()
     second = first
     if noise.tells:  # otherwise there is nothing to learn beliefs from
-        stage, _, learned = candidates.second(safe)
+        found = candidates.second(safe)
         given_shares = candidates.labels.sizes / candidates.labels.weight.sum()
-        if (learned.priors >= LOST * given_shares).all():  # beliefs that give up a class explain anything
-            second, noise = stage, learned
+        # Beliefs that give up a class explain anything.
+        if found is not None and (found[2].priors >= LOST * given_shares).all():
+            second, _, noise = found
     given = noise.priors if priors is None else priors
     correction = np.ones(len(noise.priors)) if priors is None else priors / noise.priors
     committee = Committee(
@@ -400,22 +473,26 @@ def _assemble(candidates: _Candidates, axes: Array, priors: Array | None) -> tup
 
 
 def _best(
-    regression: LeastSquares, targets: Array, labels: Array, weight: Array
+    solutions: Iterable[Solution], labels: Array, weight: Array, sharpness: Array
 ) -> tuple[tuple[Solution, float], Array]:
-    """The solution and sharpness that make the given labels most likely, with their held-out probabilities."""
-    rows, c = np.arange(len(labels)), targets.shape[1]
+    """The solution and sharpness that make the given labels most likely, with their held-out probabilities.
+
+    After some of them, each sharpness is twice the one that many before.
+    """
+    rows, some = np.arange(len(labels)), sharpness[sharpness < 2 * sharpness[0]]
     tried: list[tuple[float, float, Solution]] = []
-    for solution in regression.solutions(targets):
-        odds = np.exp(solution.held_out - solution.held_out.max(axis=1, keepdims=True))
-        own = np.empty((len(SHARPNESS), len(labels)))
-        for k in range(len(SHARPNESS)):
+    for solution in solutions:
+        scores = solution.held_out - solution.held_out.max(axis=1, keepdims=True)
+        own, by_turns = np.empty((len(sharpness), len(labels))), [np.exp(factor * scores) for factor in some]
+        for k in range(len(sharpness)):
+            odds = by_turns[k % len(some)]
             own[k] = odds[rows, labels] / odds.sum(axis=1)
             odds *= odds  # twice as sharp
-        likelihoods = best_likelihoods(own, weight, c)
-        tried.extend((float(s), float(value), solution) for s, value in zip(SHARPNESS, likelihoods, strict=True))
+        likelihoods = best_likelihoods(own, weight, odds.shape[1])
+        tried.extend((float(s), float(value), solution) for s, value in zip(sharpness, likelihoods, strict=True))
     tried.sort(key=lambda each: each[:2])
-    sharpness, _, solution = tried[sharpest([likelihood for _, likelihood, _ in tried])]
-    return (solution, sharpness), softmax(sharpness * solution.held_out, axis=1)
+    factor, _, solution = tried[sharpest([likelihood for _, likelihood, _ in tried])]
+    return (solution, factor), softmax(factor * solution.held_out, axis=1)
 
 
 def _logs(members: Iterable[Member], view: View) -> Array:

@@ -90,6 +90,11 @@ def alternate(
     return found
 
 
+def once(regression: LeastSquares, labels: Labels, targets: Array, likelihood: Array) -> Discriminant:
+    """Discriminant of some targets, without a second look at them."""
+    return _likeliest(regression.solutions(targets), labels, targets, likelihood)
+
+
 def _likeliest(solutions: Iterable[Solution], labels: Labels, beliefs: Array, likelihood: Array) -> Discriminant:
     """Of the analyses, one for each penalty, the one that makes what was given most likely, or the next stronger one.
 

@@ -170,8 +170,8 @@ _MEMBERS: dict[type, Callable[..., str]] = {LinearMember: _linear, LocalMember: 
 
 
 def _pooled(view: _View, stage: Stage, common: list[str]) -> str:
-    """What the linear rule of a stage and the members common to all stages say together."""
-    graph, pool, logs = view.graph, known(stage.pool), [_logs(view, stage.linear), *common]
+    """What the linear rules of a stage and the members common to all stages say together."""
+    graph, pool, logs = view.graph, known(stage.pool), [*(_logs(view, rule) for rule in stage.linear), *common]
     heard = [(float(w), each) for w, each in zip(pool.weights, logs, strict=True) if w > 0]
     weighted = [graph.add("Mul", each, np.array(w)) for w, each in heard]
     scores = graph.add("Add", graph.total(weighted), _double(pool.offset))
