@@ -27,6 +27,7 @@ TRUSTED = (
     "robustlda.decision.committee.LinearMember",
     "robustlda.decision.committee.LocalMember",
     "robustlda.decision.committee.Stage",
+    "robustlda.decision.likelihood.DoubtedPool",
     "robustlda.decision.likelihood.Pool",
     "robustlda.decision.ridge.ScoreRule",
     "robustlda.decision.ridge.Similarities",

@@ -92,7 +92,7 @@ def test_likelihood_without_errors_is_the_largest_one():
         lambda v: -at(v).value, start, method="Nelder-Mead", options={"maxiter": 4000, "xatol": 1e-8, "fatol": 1e-10}
     )
     sharp = likelihood.Pool(np.array([8.0, 0.01]), np.zeros(2), np.zeros((2, 2)))
-    found = pools.likelihood_without_errors(scores, right, sharp)
+    _, found = pools.pool_without_errors(scores, right, sharp)
     assert_allclose(found, at(best.x).likelihood, atol=1e-2)
     assert np.exp(best.x[:2]).sum() < 0.8  # rules that are too sure are blunted, which costs nothing here
 

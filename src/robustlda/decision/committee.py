@@ -27,7 +27,7 @@ other. Only where there are many dimensions for the samples, clouds of folds hav
 heard only if it says something about labels: with few samples the pool could not tell rules that do from others.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -45,7 +45,7 @@ from robustlda.decision.clouds import Clouds, CloudSettings
 from robustlda.decision.held_out import as_sharp_as_labels_allow, explain, sharpened, sharpest
 from robustlda.decision.label_noise import LabelNoise
 from robustlda.decision.labels import Labels
-from robustlda.decision.likelihood import Pool, best_likelihoods, centered_logs, floored
+from robustlda.decision.likelihood import DoubtedPool, Pool, best_likelihoods, centered_logs, floored
 from robustlda.decision.matrix_free import MatrixFreeRegression
 from robustlda.decision.ridge import LeastSquares, Regression, ScoreRule, Similarities, Solution
 from robustlda.decision.rule import CenteredRows, Checks, Distances, FittedDecision, Training
@@ -167,7 +167,12 @@ class Stage:
     """The linear rules of a stage, and how they are pooled with the members common to all stages."""
 
     linear: tuple[LinearMember, ...]
-    pool: Pool
+    pool: Pool | DoubtedPool
+
+    @property
+    def erring(self) -> Pool:
+        """The pool if some labels are wrong."""
+        return self.pool.erring if isinstance(self.pool, DoubtedPool) else self.pool
 
 
 @dataclass(frozen=True)
@@ -184,10 +189,18 @@ class Committee:
 
     def probabilities(self, rows: CenteredBlock) -> Array:
         """Probability of every class."""
+        return self._mean(rows, [stage.pool for stage in self.stages])
+
+    def if_labels_err(self, rows: CenteredBlock) -> Array:
+        """The same by those who have no doubt about errors."""
+        return self._mean(rows, [stage.erring for stage in self.stages])
+
+    def _mean(self, rows: CenteredBlock, pools: Sequence[Pool | DoubtedPool]) -> Array:
+        """What stages say in the mean, each by a pool of its members."""
         view = View(rows, self.axes, self.similarities)
         common = _logs(self.members, view)
-        p = sum(s.pool.probabilities(np.concatenate([_logs(s.linear, view), common])) for s in self.stages)
-        p = p * self.correction
+        logs = (np.concatenate([_logs(stage.linear, view), common]) for stage in self.stages)
+        p = sum(pool.probabilities(each) for pool, each in zip(pools, logs, strict=True)) * self.correction
         return p / p.sum(axis=1, keepdims=True)
 
     def scores(self, rows: CenteredBlock) -> Array:
@@ -248,7 +261,7 @@ def _all_beliefs(rule: Committee, noise: LabelNoise, training: Training, place: 
     rows = CenteredRows(training.store, training.center, training.samples.plan)
 
     def beliefs(block: CenteredBlock, likelihood: Array, given: Array, place: Array, known: Array) -> tuple[Array]:
-        p = rule.probabilities(block)
+        p = rule.if_labels_err(block)
         R = p * likelihood
         R = model.believed(R / R.sum(axis=1, keepdims=True), p, given)
         R[place >= 0] = learned[place[place >= 0]]

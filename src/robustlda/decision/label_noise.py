@@ -34,7 +34,8 @@ ways between some classes if those are confused. h is the share of errors betwee
 for labels of classes that overlap: there it is the features that confuse them.
 
 **Credence.** Where features are weak, sure rules and many errors explain labels about as well as unsure rules and none.
-Errors are then believed in as far as `credence` says.
+Errors are then believed in as far as `credence` says, in predictions, too: with the rest of it they are those of a pool
+that may be as unsure as right labels make it.
 """
 
 from dataclasses import dataclass, replace
@@ -44,8 +45,17 @@ from scipy.special import expit, logit
 
 from robustlda.decision.credence import credence
 from robustlda.decision.labels import Labels, normalized, possible_rate, uniform_transition
-from robustlda.decision.likelihood import Pool, Scores, WithOneRate, WithRates, centered_logs, floored, unequal
-from robustlda.decision.pools import fit_pools, likelihood_without_errors, refit_pool
+from robustlda.decision.likelihood import (
+    DoubtedPool,
+    Pool,
+    Scores,
+    WithOneRate,
+    WithRates,
+    centered_logs,
+    floored,
+    unequal,
+)
+from robustlda.decision.pools import fit_pools, pool_without_errors, refit_pool
 from robustlda.linalg import Array, one_thread
 
 STRENGTHS = 0.5 * 4.0 ** np.arange(6)
@@ -133,10 +143,10 @@ class LabelNoise:
     classes explains the labels. `transition` is what happens to a class on the whole, `model` how labels come about.
     Where several people answered, `annotators` has the confusion of each of them, the noise rate is that of single
     answers, and the bounds are those of what most of them agree on. `tells` is false where features say nothing about
-    labels.
+    labels. `pool` predicts.
     """
 
-    pool: Pool
+    pool: Pool | DoubtedPool
     model: LabelModel
     transition: Array
     beliefs: Array
@@ -167,22 +177,32 @@ def _fit_label_noise(scores: Scores, seen: Array | None) -> tuple[LabelNoise, La
     gain = flexible.likelihood - simple.likelihood
     safe, likely = (flexible if gain > enough else simple for enough in (EVIDENCE, _little(labels)))
     found = _judged(likely, scores)
-    safely = (found if safe is likely else _judged(safe, scores)).said(labels)
+    trusting = found if safe is likely else _judged(safe, scores)
+    safely = trusting.said(labels)
     if not _tells(likely, labels):
-        return safely, _nothing_known(likely, scores)
-    return safely, found.said(labels, looks=True, credence=_credence(found, scores, seen))
+        return replace(safely, pool=_without_errors(found, scores)[0]), _nothing_known(likely, scores)
+    doubt = _doubted(found, scores, seen)
+    if doubt.credence < 1:
+        safely = replace(safely, pool=replace(doubt, erring=trusting.pool))
+    return safely, found.said(labels, looks=True, credence=doubt.credence)
 
 
-def _credence(found: "_Judgement", scores: Scores, seen: Array | None) -> float:
+def _doubted(found: "_Judgement", scores: Scores, seen: Array | None) -> DoubtedPool:
     """How far errors that explain labels are to be believed in; what a person has found is beyond all doubt."""
     labels, T = scores.labels, found.kept
     rate = labels.share(1 - found.trusting[np.arange(scores.n), labels.given])
     if seen is None or labels.checked.any() or rate * labels.weight.sum() < _NOTHING:
-        return 1.0
-    right = labels.likelihood(uniform_transition(_NO_ERRORS, scores.c))
+        return DoubtedPool(found.pool, found.pool, 1.0)
     likelihood = labels.weight @ np.log(np.maximum((found.p * labels.likelihood(T)).sum(axis=1), 1e-300))
-    gain = float(likelihood) - likelihood_without_errors(scores, right, found.pool)
-    return max(credence(gain, rate, seen, labels), _TRACE)
+    right, likelihood_without = _without_errors(found, scores)
+    gain = float(likelihood) - likelihood_without
+    return DoubtedPool(found.pool, right, max(credence(gain, rate, seen, labels), _TRACE))
+
+
+def _without_errors(found: "_Judgement", scores: Scores) -> tuple[Pool, float]:
+    """The pool if labels are right, and their log-likelihood."""
+    right = scores.labels.likelihood(uniform_transition(_NO_ERRORS, scores.c))
+    return pool_without_errors(scores, right, found.pool)
 
 
 def fit_noise_of_kind(P: Array, labels: Labels, seen: Array | None = None, *, uniform: bool) -> LabelNoise:
@@ -192,7 +212,7 @@ def fit_noise_of_kind(P: Array, labels: Labels, seen: Array | None = None, *, un
     if not _tells(found, labels):
         return _nothing_known(found, scores)
     judged = _judged(found, scores)
-    return judged.said(labels, looks=True, credence=_credence(judged, scores, seen))
+    return judged.said(labels, looks=True, credence=_doubted(judged, scores, seen).credence)
 
 
 def _tells(found: "_Explanation", labels: Labels) -> bool:

@@ -72,6 +72,24 @@ class Pool:
         return replace(self, weights=weights)
 
 
+@dataclass(frozen=True)
+class DoubtedPool:
+    """Two pools, one for labels of which some are wrong and one for `right` labels, and the credence of errors."""
+
+    erring: Pool
+    right: Pool
+    credence: float
+
+    def probabilities(self, logs: Array) -> Array:
+        """The mean of what both say, by credence."""
+        p, q = self.erring.probabilities(logs), self.right.probabilities(logs)
+        return np.asarray(q + self.credence * (p - q))
+
+    def among(self, some: Array) -> "DoubtedPool":
+        """The same pools of more rules, the others of which say nothing; `some` is a mask."""
+        return replace(self, erring=self.erring.among(some), right=self.right.among(some))
+
+
 def floored(p: Array) -> Array:
     """Probabilities none of which is zero."""
     return (1 - PROB_FLOOR) * p + PROB_FLOOR / p.shape[-1]

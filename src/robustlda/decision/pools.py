@@ -127,8 +127,8 @@ def refit_pool(scores: Scores, likelihood: Array, pool: Pool, overlap: Array) ->
     return at(best.at).pool
 
 
-def likelihood_without_errors(scores: Scores, likelihood: Array, pool: Pool) -> float:
-    """Log-likelihood that labels have if next to none are wrong, under a pool that may be blunter than its rules.
+def pool_without_errors(scores: Scores, likelihood: Array, pool: Pool) -> tuple[Pool, float]:
+    """The pool if next to no labels are wrong, which may be blunter than its rules, and their log-likelihood.
 
     `likelihood` is that of labels of which next to none are wrong.
     """
@@ -141,7 +141,8 @@ def likelihood_without_errors(scores: Scores, likelihood: Array, pool: Pool) -> 
     start = np.concatenate([np.log(weights), np.zeros(scores.c)])
     best = _highest(at, start, _bounds(scores.e, scores.c, np.zeros(0), np.zeros(0)))
     assert best is not None
-    return at(best.at).likelihood
+    point = at(best.at)
+    return point.pool, point.likelihood
 
 
 def _bounds(e: int, c: int, low: Array, high: Array) -> tuple[Array, Array]:

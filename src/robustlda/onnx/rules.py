@@ -14,7 +14,7 @@ from scipy.linalg import cholesky
 from robustlda.decision.centroid import CentroidRule, Ellipses
 from robustlda.decision.clouds import Clouds, CloudSettings
 from robustlda.decision.committee import CloudMember, Committee, LinearMember, LocalMember, Stage
-from robustlda.decision.likelihood import PROB_FLOOR, Pool
+from robustlda.decision.likelihood import PROB_FLOOR, DoubtedPool, Pool
 from robustlda.decision.ridge import ScoreRule, Similarities
 from robustlda.estimators import DiscriminantProjection
 from robustlda.linalg import Array
@@ -27,6 +27,7 @@ KNOWN: dict[type, set[str]] = {
     Similarities: {"landmarks", "width"},
     Stage: {"linear", "pool"},
     Pool: {"weights", "offset", "mixing"},
+    DoubtedPool: {"erring", "right", "credence"},
     LinearMember: {"coef", "offset", "limit"},
     LocalMember: {"rule"},
     ScoreRule: {"coef", "offset", "sharpness"},
@@ -171,8 +172,16 @@ _MEMBERS: dict[type, Callable[..., str]] = {LinearMember: _linear, LocalMember: 
 
 def _pooled(view: _View, stage: Stage, common: list[str]) -> str:
     """What the linear rules of a stage and the members common to all stages say together."""
-    graph, pool, logs = view.graph, known(stage.pool), [*(_logs(view, rule) for rule in stage.linear), *common]
-    heard = [(float(w), each) for w, each in zip(pool.weights, logs, strict=True) if w > 0]
+    logs = [*(_logs(view, rule) for rule in stage.linear), *common]
+    pool = known(stage.pool)
+    if isinstance(pool, Pool):
+        return _by_pool(view, pool, logs)
+    graph, p, q = view.graph, *(_by_pool(view, known(each), logs) for each in (pool.erring, pool.right))
+    return graph.add("Add", q, graph.add("Mul", graph.add("Sub", p, q), np.array(float(pool.credence))))
+
+
+def _by_pool(view: _View, pool: Pool, logs: list[str]) -> str:
+    graph, heard = view.graph, [(float(w), each) for w, each in zip(pool.weights, logs, strict=True) if w > 0]
     weighted = [graph.add("Mul", each, np.array(w)) for w, each in heard]
     scores = graph.add("Add", graph.total(weighted), _double(pool.offset))
     if pool.mixing.any():
