@@ -23,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 from robustlda import DLE, MMC, RatioLDA, RobustLDA, SupervisedLPP, TraceRatioLDA
 from robustlda.cli import prediction
+from robustlda.decision.likelihood import DoubtedPool
 from robustlda.persistence import TRUSTED
 from robustlda.tables import TablePreparation
 
@@ -171,6 +172,29 @@ def test_what_a_pool_mixes_is_in_the_graph():
     check_graph(model, X)
 
 
+def test_errors_that_are_doubted_are_in_the_graph():
+    """As iris leaves no doubt, a pool for right labels is made up."""
+    X, _ = some(load_iris)
+    model = copy(iris_model())
+    stages = [replace(stage, pool=doubted(stage.erring)) for stage in model.rule_.stages]
+    model.rule_ = replace(model.rule_, stages=tuple(stages))
+    assert np.abs(model.predict_proba(X) - iris_model().predict_proba(X)).max() > 0.01
+    check_graph(model, X)
+
+
+def test_terms_are_in_the_graph():
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 3
+    X = rng.poisson(np.where(np.arange(90) % 3 == y[:, None], 0.1, 0.02)).astype(float)
+    model = RobustLDA().fit(X, y)
+    assert {len(stage.linear) for stage in model.rule_.stages} == {2}
+    check_graph(model, X)
+
+
+def doubted(pool):
+    return DoubtedPool(pool, replace(pool, weights=pool.weights / 3), 0.4)
+
+
 def test_of_equal_classes_the_first_is_taken():
     X, _ = some(load_iris)
     model = copy(iris_model("centroid"))
@@ -215,6 +239,7 @@ def parts_of(value):
 
 def test_the_graph_knows_every_field_of_every_rule():
     met = {type(part) for decision in ("noise_aware", "centroid") for part in parts_of(iris_model(decision).rule_)}
+    met |= {type(part) for part in parts_of(doubted(iris_model().rule_.stages[0].erring))}
     assert met == set(rules.KNOWN), "a part of a rule that the graph does not know, or one that is gone"
     for kind in met:
         assert {field.name for field in fields(kind)} == rules.KNOWN[kind], f"fields of {kind.__name__}"

@@ -323,7 +323,7 @@ def test_rules_that_say_nothing_are_not_heard():
     X = centers[y] + rng.normal(size=(375, 10)) @ rng.normal(size=(10, 300)) + rng.normal(size=(375, 300))
     given, _ = flip_labels(y[:75], 0.2, rng)
     model = RobustLDA().fit(X[:75], given)
-    heard = model.rule_.stages[0].pool.weights > 0
+    heard = model.rule_.stages[0].erring.weights > 0
     assert heard[0]
     assert not heard.all()
     assert model.score(X[75:], y[75:]) > 0.75

@@ -5,11 +5,13 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime, minimize
 
-from robustlda import LabelAudit
+from robustlda import LabelAudit, RobustLDA
 from robustlda.decision import likelihood, pools
 from robustlda.decision.credence import CLEAR, credence, gain_by_shape
 from robustlda.decision.labels import Labels, uniform_transition
 from robustlda.decision.likelihood import Scores, Slopes, WithoutErrors
+from robustlda.estimators import fit_decision
+from robustlda.plan import Plan
 
 
 def labels_of(given, weight=None):
@@ -128,3 +130,45 @@ def test_what_a_person_has_found_is_beyond_doubt():
     taught = LabelAudit().fit(X, given, verified={int(row): int(true[row]) for row in rows})
     wrong = (given != true).mean()
     assert abs(taught.noise_rate_ - wrong) < max(0.08, abs(doubted.noise_rate_ - wrong))
+
+
+@pytest.mark.parametrize("flips", [0.0, 0.2, 0.35])
+def test_predictions_are_as_sure_as_they_are_right(flips):
+    """Where nothing tells errors from overlap, nobody is certain of a class: two in three are right at best."""
+    claimed, right, surprise = [], [], []
+    for seed in range(6):
+        X, given, _ = weak_table(flips, seed=seed)
+        new, _, true = weak_table(0.0, n=2000, seed=100 + seed)
+        P = RobustLDA().fit(X, given).predict_proba(new)
+        claimed.append(P.max(axis=1).mean())
+        right.append((P.argmax(axis=1) == true).mean())
+        surprise.append(-np.log(P[np.arange(2000), true]).mean())
+    assert np.mean(claimed) < np.mean(right) + 0.1
+    assert np.mean(surprise) < np.log(2) + 0.05
+
+
+def test_features_that_know_nothing_predict_nothing():
+    rng = np.random.default_rng(0)
+    model = RobustLDA().fit(rng.normal(size=(200, 5)), np.arange(200) % 2)
+    assert model.predict_proba(rng.normal(size=(500, 5))).max() < 0.9
+
+
+def test_pools_are_mixed_by_credence():
+    rng = np.random.default_rng(0)
+    logs = likelihood.centered_logs(rng.dirichlet(np.ones(3), (2, 50)))
+    erring, right = (likelihood.Pool(b * np.array([1.0, 0.5]), np.zeros(3), np.zeros((3, 3))) for b in (2.0, 0.2))
+    mixed = likelihood.DoubtedPool(erring, right, 0.3)
+    expected = 0.3 * erring.probabilities(logs) + 0.7 * right.probabilities(logs)
+    assert_allclose(mixed.probabilities(logs), expected, atol=1e-12)
+    more = np.concatenate([logs[:1], rng.normal(size=(1, 50, 3)), logs[1:]])
+    assert_allclose(mixed.among(np.array([True, False, True])).probabilities(more), expected, atol=1e-12)
+
+
+def test_beliefs_about_samples_that_were_not_learned_from_are_doubted_once():
+    X, given, _ = weak_table(0.2, gap=1.6, n=600)
+    model = RobustLDA()
+    model.plan = Plan(max_samples=300)
+    decision = fit_decision(model, X, given)
+    assert decision.label_noise.model.credence < 1
+    own = decision.beliefs[np.arange(600), given]
+    assert abs(own.mean() - (1 - model.noise_rate_)) < 0.05

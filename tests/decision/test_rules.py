@@ -97,8 +97,8 @@ def test_a_committee_has_two_stages_and_three_members_in_common(wine):
     assert [type(member).__name__ for member in rule.members] == ["LocalMember", "CloudMember", "CloudMember"]
     assert len(rule.stages) == 2
     for stage in rule.stages:
-        assert stage.pool.weights.shape == (4,)
-        assert stage.pool.weights.min() > 0
+        assert stage.erring.weights.shape == (4,)
+        assert stage.erring.weights.min() > 0
 
 
 def test_a_sample_that_was_not_learned_from_is_believed_by_the_rule():

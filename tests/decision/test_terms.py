@@ -122,7 +122,7 @@ def test_a_committee_hears_terms_in_both_stages_however_they_are_stored():
     dense, sparse = RobustLDA().fit(X, given), RobustLDA().fit(sp.csr_matrix(X), given)
     for stage in dense.rule_.stages:
         assert len(stage.linear) == 2
-        assert stage.pool.weights.shape == (5,)
+        assert stage.erring.weights.shape == (5,)
     assert_allclose(dense.predict_proba(X), sparse.predict_proba(sp.csr_matrix(X)), atol=1e-6)
     # About a center they are terms no more.
     assert len(RobustLDA().fit(X - X.mean(axis=0), given).rule_.stages[0].linear) == 1

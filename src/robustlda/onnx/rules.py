@@ -177,7 +177,8 @@ def _pooled(view: _View, stage: Stage, common: list[str]) -> str:
     if isinstance(pool, Pool):
         return _by_pool(view, pool, logs)
     graph, p, q = view.graph, *(_by_pool(view, known(each), logs) for each in (pool.erring, pool.right))
-    return graph.add("Add", q, graph.add("Mul", graph.add("Sub", p, q), np.array(float(pool.credence))))
+    # As a row: a single number would be rounded to single precision.
+    return graph.add("Add", q, graph.add("Mul", graph.add("Sub", p, q), np.full(view.n_classes, pool.credence)))
 
 
 def _by_pool(view: _View, pool: Pool, logs: list[str]) -> str:
