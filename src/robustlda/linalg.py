@@ -72,6 +72,18 @@ def fix_signs(components: Array) -> Array:
     return components * signs[:, None]
 
 
+def softmax(scores: Array) -> Array:
+    """Exponentials of every row, divided by their sum.
+
+    A row has few numbers, and operations along it are slow: they run along columns, which are contiguous in the result.
+    """
+    p = np.array(scores.T, dtype=np.result_type(scores, np.float32), order="C")
+    p -= p.max(axis=0)
+    np.exp(p, out=p)
+    p /= p.sum(axis=0)
+    return p.T
+
+
 def weighted_quantile(values: Array, weight: Array, share: float) -> float:
     """Smallest value with at least that share of the weight at or below it."""
     order = np.argsort(values)  # in whatever order equal ones come

@@ -22,13 +22,13 @@ a sample in place of its label).
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import logsumexp, softmax
+from scipy.special import logsumexp
 
 from robustlda.decision.label_noise import STRENGTHS, LabelModel, LabelNoise, confused
 from robustlda.decision.labels import Labels
 from robustlda.decision.likelihood import Pool, Scores, centered_logs
 from robustlda.decision.pools import refit_pool
-from robustlda.linalg import Array
+from robustlda.linalg import Array, softmax
 
 _STEPS = 50  # of answers alone
 _ROUNDS = 10  # with the features
@@ -132,7 +132,7 @@ class Answers:
         R = votes / votes.sum(axis=1, keepdims=True)
         for _ in range(_STEPS):
             before = R
-            R = softmax(self._log_likelihood(R) + self._log_shares(R), axis=1)
+            R = softmax(self._log_likelihood(R) + self._log_shares(R))
             if np.abs(R - before).mean() < _SETTLED:
                 break
         return np.asarray(R)

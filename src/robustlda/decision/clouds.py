@@ -34,11 +34,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky
 from scipy.linalg.blas import dtrmm
-from scipy.special import softmax
 
 from robustlda.data import Weights
 from robustlda.data.columns import typical_square
-from robustlda.linalg import Array, weighted_medians
+from robustlda.linalg import Array, softmax, weighted_medians
 
 _STEPS = 20
 _SETTLED = 1e-3  # mean change of a sample's beliefs at which more steps change no decision
@@ -81,7 +80,7 @@ class Clouds:
     def probabilities(self, Z: Array) -> Array:
         """Probability of every class."""
         log_density = _log_density(self.distances(Z), self.settings.degrees, Z.shape[1])
-        return softmax(log_density + _log(self.shares), axis=1)
+        return softmax(log_density + _log(self.shares))
 
     def draw(self, directions: Array) -> Array:
         """Points spread over the clouds: standard normal directions (points × m) become members of classes by turns."""
@@ -136,7 +135,7 @@ def _fit(start: Start, settings: CloudSettings) -> tuple[Clouds, Array]:
     for _ in range(_STEPS):
         precision = _precision(scatter, settings.shrinkage, max(floor, _ROUNDING * moment))
         distances = _squared_distances(Z, centers, precision)
-        r = softmax(_log_density(distances, settings.degrees, m) + _log(shares) + given, axis=1)
+        r = softmax(_log_density(distances, settings.degrees, m) + _log(shares) + given)
         if before is not None and weight @ np.abs(r - before).sum(axis=1) <= _SETTLED * total:
             break
         before = r
@@ -167,7 +166,7 @@ def _without_itself(clouds: Clouds, Z: Array, given: Array, weights: Weights) ->
     weight = weights.trusted
     degrees, m, total = clouds.settings.degrees, Z.shape[1], weight.sum()
     distances = _squared_distances(Z, clouds.centers, clouds.precision)
-    r = softmax(_log_density(distances, degrees, m) + _log(clouds.shares) + given, axis=1) * weight[:, None]
+    r = softmax(_log_density(distances, degrees, m) + _log(clouds.shares) + given) * weight[:, None]
     w = r * ((degrees + m) / (degrees + distances))
     phi = (weights.one / weights.given)[:, None]
     s = w.sum(axis=0)
@@ -180,7 +179,7 @@ def _without_itself(clouds: Clouds, Z: Array, given: Array, weights: Weights) ->
     shares = np.where(clouds.shares > 0, (r.sum(axis=0) - phi * r + 1) / (left + len(s)), 0)
     scores = np.where(alone, -np.inf, _log_density(squared, degrees, m) + _log(shares))
     # Where no class would be left there is nothing to say.
-    return softmax(np.where(np.isfinite(scores).any(axis=1, keepdims=True), scores, 0), axis=1)
+    return softmax(np.where(np.isfinite(scores).any(axis=1, keepdims=True), scores, 0))
 
 
 def _downdated(clouds: Clouds, Z: Array, distances: Array, a: Array) -> Array:

@@ -33,7 +33,6 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.special import softmax
 
 from robustlda.data import Samples, distinct
 from robustlda.data.centered import CenteredBlock
@@ -45,12 +44,12 @@ from robustlda.decision.clouds import Clouds, CloudSettings
 from robustlda.decision.held_out import as_sharp_as_labels_allow, explain, sharpened, sharpest
 from robustlda.decision.label_noise import LabelNoise
 from robustlda.decision.labels import Labels
-from robustlda.decision.likelihood import DoubtedPool, Pool, best_likelihoods, centered_logs, floored
+from robustlda.decision.likelihood import DoubtedPool, Pool, best_likelihoods, floored
 from robustlda.decision.matrix_free import MatrixFreeRegression
 from robustlda.decision.ridge import LeastSquares, Regression, ScoreRule, Similarities, Solution
 from robustlda.decision.rule import CenteredRows, Checks, Distances, FittedDecision, Training
 from robustlda.decision.terms import NaiveBayes, Terms
-from robustlda.linalg import Array, weighted_medians
+from robustlda.linalg import Array, softmax, weighted_medians
 from robustlda.solvers import starts
 
 CLOUDS = (
@@ -104,7 +103,7 @@ class View:
     """Rows as the members of a committee see them; what several of them need is computed once."""
 
     def __init__(self, rows: CenteredBlock, axes: Array, similarities: Similarities) -> None:
-        self.rows, self._axes, self._similarities = rows, axes, similarities
+        self.rows, self._axes, self.similarities = rows, axes, similarities
 
     @cached_property
     def Z(self) -> Array:
@@ -115,11 +114,6 @@ class View:
     def squares(self) -> Array:
         """Squared distances from the center."""
         return self.rows.squares()
-
-    @cached_property
-    def similarities(self) -> Array:
-        """Features of the local rule."""
-        return self._similarities.of(self.Z)
 
 
 class Member(Protocol):
@@ -138,7 +132,7 @@ class LinearMember:
 
     def probabilities(self, view: View) -> Array:
         drawn_in = ridge.shrink_factors(view.squares, self.limit)[:, None]
-        return softmax(drawn_in * view.rows.times(self.coef) + self.offset, axis=1)
+        return softmax(drawn_in * view.rows.times(self.coef) + self.offset)
 
 
 @dataclass(frozen=True)
@@ -148,7 +142,7 @@ class LocalMember:
     rule: ScoreRule
 
     def probabilities(self, view: View) -> Array:
-        return self.rule.probabilities(view.similarities)
+        return self.rule.probabilities(view.similarities, view.Z)
 
 
 @dataclass(frozen=True)
@@ -505,8 +499,11 @@ def _best(
         tried.extend((float(s), float(value), solution) for s, value in zip(sharpness, likelihoods, strict=True))
     tried.sort(key=lambda each: each[:2])
     factor, _, solution = tried[sharpest([likelihood for _, likelihood, _ in tried])]
-    return (solution, factor), softmax(factor * solution.held_out, axis=1)
+    return (solution, factor), softmax(factor * solution.held_out)
 
 
 def _logs(members: Iterable[Member], view: View) -> Array:
-    return centered_logs(np.array([floored(member.probabilities(view)) for member in members]))
+    """Centered logarithms of what members say (members × rows × classes), those of a class standing together."""
+    logs = np.log(np.array([floored(member.probabilities(view)).T for member in members]))
+    logs -= logs.mean(axis=1, keepdims=True)
+    return logs.transpose(0, 2, 1)

@@ -27,12 +27,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import softmax
 
 from robustlda.decision.labels import Labels
 from robustlda.decision.likelihood import PROB_FLOOR, floored
 from robustlda.decision.ridge import LeastSquares, Solution
-from robustlda.linalg import Array
+from robustlda.linalg import Array, softmax
 
 ROUNDS = 6
 """Rounds of the alternation: more change little where classes are apart, and where they overlap drift."""
@@ -125,7 +124,7 @@ class _Analysis(NamedTuple):
         """The same of the features."""
         solution, tau = self.solution, self.sharpness
         coef, offset = tau * (solution.coef @ self.coef), tau * (solution.offset @ self.coef + self.offset)
-        return Discriminant(coef, offset, softmax(tau * self.scores, axis=1), solution.penalty)
+        return Discriminant(coef, offset, softmax(tau * self.scores), solution.penalty)
 
 
 def _sharpest(solution: Solution, labels: Labels, beliefs: Array, likelihood: Array) -> _Analysis:

@@ -10,7 +10,6 @@ other classifiers.
 from collections.abc import Iterable
 
 import numpy as np
-from scipy.special import softmax
 
 from robustlda.decision.answers import Answers, fit_answer_noise
 from robustlda.decision.label_noise import (
@@ -21,7 +20,7 @@ from robustlda.decision.label_noise import (
 )
 from robustlda.decision.labels import Labels
 from robustlda.decision.likelihood import best_likelihoods, floored
-from robustlda.linalg import Array
+from robustlda.linalg import Array, softmax
 
 TIE = 1.0
 """Difference of log-likelihoods that the given labels do not settle.
@@ -60,7 +59,7 @@ def sharpest(likelihoods: list[float]) -> int:
 def sharpened(p: Array, sharpness: float) -> Array:
     """Probabilities whose logarithms are multiplied by a factor."""
     with np.errstate(divide="ignore"):
-        return softmax(sharpness * np.log(p), axis=1)
+        return softmax(sharpness * np.log(p))
 
 
 def as_sharp_as_labels_allow(p: Array, labels: Array, weight: Array, factors: Iterable[float]) -> tuple[float, Array]:
@@ -110,7 +109,7 @@ def from_scores(scores: Array, labels: Labels) -> Array:
     scores = scores - scores.mean(axis=1, keepdims=True)
     unit = np.sqrt((scores**2).mean()) or 1.0
     bounded = np.clip(scores / unit, -20, 20)
-    return as_sharp_as_labels_allow(softmax(bounded, axis=1), _to_learn(labels), labels.weight, SCORE_FACTORS)[1]
+    return as_sharp_as_labels_allow(softmax(bounded), _to_learn(labels), labels.weight, SCORE_FACTORS)[1]
 
 
 def _to_learn(labels: Labels) -> Array:

@@ -18,10 +18,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import softmax
 
 from robustlda.decision.labels import MAX_RATE, Labels, uniform_transition
-from robustlda.linalg import Array, class_indicator
+from robustlda.linalg import Array, class_indicator, softmax
 
 PROB_FLOOR = 1e-4
 """Share of every probability that is spread over all classes: no rule is ever certain."""
@@ -59,11 +58,13 @@ class Pool:
 
     def scores(self, logs: Array) -> Array:
         """Scores of every class from centered logarithms (rules × rows × classes)."""
-        scores = np.tensordot(self.weights, logs, 1) + self.offset
+        e, n, c = logs.shape
+        by_class = logs.transpose(0, 2, 1).reshape(e, -1)  # a view of those of a committee, which stand like that
+        scores = ((self.weights @ by_class).reshape(c, n) + self.offset[:, None]).T
         return scores + logs[self.weights > 0].mean(axis=0) @ self.mixing if self.mixing.any() else scores
 
     def probabilities(self, logs: Array) -> Array:
-        return softmax(self.scores(logs), axis=1)
+        return softmax(self.scores(logs))
 
     def among(self, some: Array) -> "Pool":
         """The same pool of more rules, the others of which say nothing; `some` is a mask."""
@@ -459,7 +460,7 @@ class WithRates(Point):
         self._off = ~np.eye(c, dtype=bool)
         T = np.zeros((c, c))
         T[self._off] = self._rest
-        self.transition = softmax(T, axis=1)
+        self.transition = softmax(T)
         self.beliefs, self._q = scores.posterior(self.by_features, self.transition[:, scores.given])
         # Of two classes of like size, rates of their own are hardly more than one for both.
         row = _PRIOR_ROW if c == 2 and not unequal(scores.labels) else _PRIOR_OWN_ROW

@@ -23,15 +23,17 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.blas import dtrsm
 from scipy.linalg.lapack import dpotrf
-from scipy.special import softmax
 
 from robustlda.data import Weights
-from robustlda.linalg import Array
+from robustlda.data.store import row_slices
+from robustlda.linalg import Array, softmax
 
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 """λ in units of the mean eigenvalue."""
 
+_TOGETHER = 512  # points whose similarities stay in the cache
 _ITSELF = 1e-10  # what a landmark is more similar to itself than to a copy, which is 1
+_NEAR = 1e6  # times the width, squared length up to which exponents are exact to 1e-9
 _BEYOND = 1e100  # times the width or the landmarks, squared: near to nothing, and still a number
 _ROUNDING = 1e-12  # of the largest eigenvalue, below which there is none
 
@@ -107,15 +109,18 @@ class Regression:
 
 @dataclass(frozen=True)
 class ScoreRule:
-    """Linear scores of features, turned into probabilities."""
+    """Linear scores of similarities, turned into probabilities."""
 
     coef: Array
     offset: Array
     sharpness: float
 
-    def probabilities(self, F: Array) -> Array:
-        """Probability of every class for rows of features."""
-        return softmax(self.sharpness * (F @ self.coef + self.offset), axis=1)
+    def probabilities(self, near: "Similarities", Z: Array) -> Array:
+        """Probability of every class for points in the projected space, by their similarities."""
+        scores = np.empty((len(Z), self.coef.shape[1]))
+        for some in row_slices(len(Z), _TOGETHER):
+            np.matmul(near.of(Z[some]), self.coef, out=scores[some])
+        return softmax(self.sharpness * (scores + self.offset))
 
 
 @dataclass(frozen=True)
@@ -136,7 +141,10 @@ class Similarities:
         left = np.column_stack([Z, squares, np.ones(len(Z))])
         right = np.column_stack([2 * self.landmarks, -np.ones(len(far)), -far]) / self.width
         K = left @ right.T
-        np.minimum(K, 0, out=K)
+        if (
+            max(squares.max(initial=0), far.max()) > _NEAR * self.width
+        ):  # where rounding could make an exponent positive that counts
+            np.minimum(K, 0, out=K)
         return np.exp(K, out=K)
 
     def orthonormalized(self, K: Array) -> tuple[Array, Callable[[Array], Array]]:

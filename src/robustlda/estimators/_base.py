@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags
@@ -34,7 +34,7 @@ from robustlda.decision.labels import most_probable
 from robustlda.decision.rule import CenteredRows, Checks, LinearRule
 from robustlda.documentation import Documented
 from robustlda.estimators import _validation as validation
-from robustlda.linalg import Array, fix_signs, one_thread
+from robustlda.linalg import Array, fix_signs, one_thread, softmax
 from robustlda.plan import Plan
 from robustlda.solvers.result import SolverResult
 
@@ -353,7 +353,7 @@ class DiscriminantProjection(
     @available_if(_decides)
     def predict_proba(self, X: Any) -> Array:
         """Probability of every class, in the order of `classes_`."""
-        return self._of_scores("predict_proba", X, partial(softmax, axis=1))
+        return self._of_scores("predict_proba", X, _probabilities)
 
     @available_if(_decides)
     def predict_log_proba(self, X: Any) -> Array:
@@ -428,6 +428,10 @@ class DiscriminantProjection(
 
 def _nobody_left(label: Any) -> str:
     return f"No sample is left in class {label} after the verified labels; leave out its samples."
+
+
+def _probabilities(scores: Array) -> Array:
+    return np.ascontiguousarray(softmax(scores))
 
 
 def _differences(scores: Array) -> Array:
