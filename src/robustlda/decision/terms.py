@@ -60,6 +60,24 @@ def terms_of(store: Store, weight: Array, step: int) -> csr_array | None:
     return vstack(parts, format="csr") if filled > 0 else None
 
 
+@dataclass(frozen=True)
+class TermSolution(Solution):
+    """One α, with counts N in place of coefficients, as these are asked of one solution only."""
+
+    unit: float = 1.0
+
+    @property
+    def coef(self) -> Array:
+        return _logs(self.in_basis, self.penalty).T / self.unit
+
+
+def _logs(N: Array, alpha: float) -> Array:
+    """Logarithms of θ, one row for every class."""
+    logs = np.log(N + alpha)
+    logs -= np.log(N.sum(axis=1) + alpha * N.shape[1])[:, None]
+    return logs
+
+
 class NaiveBayes:
     """Terms, for targets of any kind."""
 
@@ -87,14 +105,15 @@ class NaiveBayes:
         rest = np.maximum(S[k] - itself * self._sizes[sample], 0)
         prior = np.log((np.maximum(shares[k] - itself, 0) + 1) / (shares.sum() + c))
         for alpha in STRENGTHS if penalty is None else (penalty,):
-            logs = np.log(N + alpha) - np.log(S + alpha * d)[:, None]
+            logs = _logs(N, alpha)
             fitted = X @ logs.T + priors
             held_out = fitted.copy()
             held_out[sample, k] = np.bincount(pair, x * np.log(without + alpha), len(sample)) + prior
             held_out[sample, k] -= self._sizes[sample] * np.log(rest + alpha * d)
             at_center = logs @ self._center
             drawn_in = self._shortened[:, None] * at_center  # as far rows are drawn in to the center, not to zero
-            yield Solution(alpha, held_out + drawn_in, fitted + drawn_in, logs.T / self._unit, priors + at_center)
+            held_out += drawn_in
+            yield TermSolution(alpha, held_out, fitted + drawn_in, N, priors + at_center, unit=self._unit)
 
     def _entries_of(self, samples: Array) -> tuple[Array, Array]:
         """Places of all entries of some samples, one after the other, and of which of these samples they are."""

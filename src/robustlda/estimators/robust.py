@@ -41,9 +41,9 @@ class RobustLDA(MeasuredProjection):
         separate the classes. Further ones are principal axes. Predictions do not depend on it.
     decision : {"noise_aware", "centroid", None}, default="noise_aware"
         Rule that predicts. "noise_aware" weighs clouds with latent true labels and a local rule along principal axes,
-        and linear rules on the features, by how well they predict labels of which some are wrong. "centroid" has
-        robust centers of the believed classes with one shared scatter, in the projection alone. None leaves a pure
-        transformer.
+        linear rules on the features and, where rows count terms, naive Bayes, by how well they predict labels of
+        which some are wrong. "centroid" has robust centers of the believed classes with one shared scatter, in the
+        projection alone. None leaves a pure transformer.
     center : {"mean", "median"}, default="mean"
         The point that `transform` subtracts; the (geometric) median withstands outliers.
     leverage : {"bounded", "free"}, default="bounded"
