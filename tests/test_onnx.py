@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 from robustlda import DLE, MMC, RatioLDA, RobustLDA, SupervisedLPP, TraceRatioLDA
 from robustlda.cli import prediction
-from robustlda.decision.likelihood import DoubtedPool
+from robustlda.decision.likelihood import MixedPool
 from robustlda.persistence import TRUSTED
 from robustlda.tables import TablePreparation
 
@@ -192,7 +192,7 @@ def test_terms_are_in_the_graph():
 
 
 def doubted(pool):
-    return DoubtedPool(pool, replace(pool, weights=pool.weights / 3), 0.4)
+    return MixedPool((pool, replace(pool, weights=pool.weights / 3)), np.array([0.4, 0.6]))
 
 
 def test_of_equal_classes_the_first_is_taken():

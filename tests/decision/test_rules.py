@@ -92,12 +92,12 @@ def test_samples_of_no_weight_are_not_there(rule, wine):
 # The committee
 
 
-def test_a_committee_has_two_stages_and_three_members_in_common(wine):
+def test_a_committee_has_two_stages_and_four_members_in_common(wine):
     rule = RobustLDA().fit(*wine).rule_
-    assert [type(member).__name__ for member in rule.members] == ["LocalMember", "CloudMember", "CloudMember"]
+    assert [type(member).__name__ for member in rule.members] == ["LocalMember", *["CloudMember"] * 2, "StepMember"]
     assert len(rule.stages) == 2
     for stage in rule.stages:
-        assert stage.erring.weights.shape == (4,)
+        assert stage.erring.weights.shape == (5,)
         assert stage.erring.weights.min() > 0
 
 

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from robustlda.data.device import DeviceBlock
-from robustlda.data.store import Block
+from robustlda.data.store import Block, row_slices
 from robustlda.linalg import Array
+
+_TOGETHER = 512  # rows whose steps stay in the cache
 
 
 class CenteredBlock:
@@ -38,6 +40,16 @@ class CenteredBlock:
         if not isinstance(self._block, DeviceBlock):
             return None
         return self._block.lengths(V, self._center @ V, labels, near)
+
+    def step_scores(self, feature: Array, cut: Array, coef: Array) -> Array:
+        """Σ coef over the cuts that a row is above; each is of some feature."""
+        if isinstance(self._block, DeviceBlock):
+            return self._block.step_scores(feature, cut + self._center[feature], coef)
+        rows = self.rows()
+        scores = np.empty((len(rows), coef.shape[1]))
+        for some in row_slices(len(rows), _TOGETHER):
+            np.matmul((rows[some][:, feature] > cut).astype(float), coef, out=scores[some])
+        return scores
 
     def exactly_times(self, V: Array) -> Array:
         return self._block.exactly_times(V) - self._center.astype(float) @ V

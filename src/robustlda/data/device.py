@@ -191,6 +191,12 @@ class DeviceBlock:
         of_class = self._xp.take(self._like_rows(near), self._place.array(labels), axis=0)
         return self._squared_lengths(Z - of_class), self._squared_lengths(Z)
 
+    def step_scores(self, feature: Array, cut: Array, coef: Array) -> Array:
+        """Σ coef over the cuts that a row is above; each is of some feature."""
+        values = self._xp.take(self._B, self._place.array(feature.astype(np.int64)), axis=1)
+        above = self._double(values > self._like_rows(cut))
+        return _own(above @ self._place.array(coef.astype(np.float64))).astype(np.float64, copy=False)
+
     def centered(self, center: Array) -> "DeviceBlock":
         return DeviceBlock(self._minus(center), self._place)
 

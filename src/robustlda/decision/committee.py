@@ -1,9 +1,10 @@
 """A committee of rules, judged by labels that may be wrong.
 
 No single rule wins everywhere: with few samples in each of many classes it takes clouds with latent labels (`clouds`),
-where classes overlap a linear score, where they are curved a local one (`ridge`), and where rows count words naive
-Bayes (`terms`). Which of them to trust is asked of samples they have not seen, whose labels may be wrong as well:
-`label_noise` finds the weights of the rules together with the transition T of labels.
+where classes overlap a linear score, where they are curved a local one (`ridge`), in tables what features add step by
+step (`steps`), and where rows count words naive Bayes (`terms`). Which of them to trust is asked of samples they have
+not seen, whose labels may be wrong as well: `label_noise` finds the weights of the rules together with the transition T
+of labels.
 
 That gives every training sample a belief about its true class. In a second stage the linear rule is a discriminant
 analysis of these beliefs, in alternation with them (`discriminant`), naive Bayes learns them, and all are judged again.
@@ -44,10 +45,11 @@ from robustlda.decision.clouds import Clouds, CloudSettings
 from robustlda.decision.held_out import as_sharp_as_labels_allow, explain, sharpened, sharpest
 from robustlda.decision.label_noise import LabelNoise
 from robustlda.decision.labels import Labels
-from robustlda.decision.likelihood import DoubtedPool, Pool, best_likelihoods, floored
+from robustlda.decision.likelihood import MixedPool, Pool, best_likelihoods, floored
 from robustlda.decision.matrix_free import MatrixFreeRegression
 from robustlda.decision.ridge import LeastSquares, Regression, ScoreRule, Similarities, Solution
 from robustlda.decision.rule import CenteredRows, Checks, Distances, FittedDecision, Training
+from robustlda.decision.steps import StepRule, steps_of
 from robustlda.decision.terms import NaiveBayes, Terms
 from robustlda.linalg import Array, softmax, weighted_medians
 from robustlda.solvers import starts
@@ -146,6 +148,16 @@ class LocalMember:
 
 
 @dataclass(frozen=True)
+class StepMember:
+    """Sums of steps, one function for each feature."""
+
+    rule: StepRule
+
+    def probabilities(self, view: View) -> Array:
+        return self.rule.probabilities(view.rows)
+
+
+@dataclass(frozen=True)
 class CloudMember:
     """Probabilities of clouds."""
 
@@ -161,12 +173,12 @@ class Stage:
     """The linear rules of a stage, and how they are pooled with the members common to all stages."""
 
     linear: tuple[LinearMember, ...]
-    pool: Pool | DoubtedPool
+    pool: Pool | MixedPool
 
     @property
     def erring(self) -> Pool:
-        """The pool if some labels are wrong."""
-        return self.pool.erring if isinstance(self.pool, DoubtedPool) else self.pool
+        """The pool that explains labels by errors."""
+        return self.pool.pools[0] if isinstance(self.pool, MixedPool) else self.pool
 
 
 @dataclass(frozen=True)
@@ -189,7 +201,7 @@ class Committee:
         """The same by those who have no doubt about errors."""
         return self._mean(rows, [stage.erring for stage in self.stages])
 
-    def _mean(self, rows: CenteredBlock, pools: Sequence[Pool | DoubtedPool]) -> Array:
+    def _mean(self, rows: CenteredBlock, pools: Sequence[Pool | MixedPool]) -> Array:
         """What stages say in the mean, each by a pool of its members."""
         view = View(rows, self.axes, self.similarities)
         common = _logs(self.members, view)
@@ -287,9 +299,12 @@ class _Candidates:
         coordinates, back = self.similarities.orthonormalized(self.similarities.of(Z))
         local, by_local = self._best(Regression(coordinates, samples.weights).solutions(self._indicators))
         # Scores of the similarities themselves: a number for each class and landmark in place of a square of landmarks.
-        self.members = LocalMember(ScoreRule(back(local[0].coef), local[0].offset, local[1])), *cloud_members
-        self.held_out = np.array([floored(p) for p in (by_local, *by_clouds)])
-        self.seen, self._gain_by_seen = local[0].held_out, self._gain(by_local)
+        member = LocalMember(ScoreRule(back(local[0].coef), local[0].offset, local[1]))
+        self.seen: list[Array] = []
+        self._notice(local[0], by_local)
+        step_members, by_steps = self._by_steps()
+        self.members: tuple[Member, ...] = (member, *cloud_members, *step_members)
+        self.held_out = np.array([floored(p) for p in (by_local, *by_clouds, *by_steps)])
         self.limit, factors = _drawn_in(samples)
         self.linear = _linear(samples, factors, groups)
         self.naive = None if terms is None else NaiveBayes(terms, samples.weights)
@@ -324,6 +339,16 @@ class _Candidates:
         sharpness, p = as_sharp_as_labels_allow(held_out, self.targets, self.weight, CLOUD_SHARPNESS)
         return CloudMember(cloud, sharpness), p
 
+    def _by_steps(self) -> tuple[list[StepMember], list[Array]]:
+        """A rule on steps of the features of a table, with its held-out probabilities."""
+        found = steps_of(self.samples)
+        if found is None:
+            return [], []
+        steps, F = found
+        (solution, sharpness), p = self._best(Regression(F, self.samples.weights).solutions(self._indicators))
+        self._notice(solution, p)
+        return [StepMember(StepRule(steps, sharpness * solution.coef, sharpness * solution.offset))], [p]
+
     @property
     def _indicators(self) -> Array:
         return np.eye(self.samples.n_classes)[self.targets]
@@ -342,9 +367,9 @@ class _Candidates:
         return self._stage(rules + self._by_terms(self._indicators))
 
     def _notice(self, solution: Solution, p: Array) -> None:
-        """Scores that owe nothing to beliefs, if they say more about labels than those noticed before."""
-        if (gain := self._gain(p)) > self._gain_by_seen:
-            self.seen, self._gain_by_seen = solution.held_out, gain
+        """Scores that owe nothing to beliefs, if they say something about labels."""
+        if self._gain(p) > SKILLED * self.samples.n_classes:
+            self.seen.append(solution.held_out)
 
     def _by_terms(self, targets: Array) -> list[tuple[LinearMember, Array]]:
         """Naive Bayes, where rows are terms, with its held-out probabilities."""

@@ -16,7 +16,12 @@ third of the labels wrong at a probability of .99. So the two are weighed agains
 
 is the credence of errors: beliefs about true classes are w times what they are with errors, plus 1 − w times the label.
 It changes no order of suspicion.
+
+For predictions Γ counts for no more than 5. What is said about labels still depends on it where nothing else tells, but
+a prediction that is certain and wrong costs more than one that is not certain.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import expit
@@ -30,6 +35,9 @@ SHAPE = 1 / 8
 FEW, MANY = 3.0, 0.2
 """ρ is a logarithm of odds: 3, twenty to one, for next to no wrong labels, falling to −3 for this share and more."""
 
+MOST_BY_SHAPE = 5.0
+"""What the shape of scores counts for at most, in predictions."""
+
 CLEAR = 20.0
 """Δ from which on errors are beyond doubt, whatever the shape of scores."""
 
@@ -40,12 +48,18 @@ _MOST = 0.95  # of the rate at which labels say nothing
 _FLAT = 1e-10  # of the largest variance, below which there is none
 
 
-def credence(gain: float, rate: float, scores: Array, labels: Labels) -> float:
-    """w, from what labels gain by errors (Δ) of some rate and held-out scores that owe nothing to beliefs (n × c)."""
+def credence(gain: float, rate: float, scores: Sequence[Array], labels: Labels) -> tuple[float, float]:
+    """w, for what is said about labels and for predictions.
+
+    From what labels gain by errors (Δ) of some rate, and held-out scores that owe nothing to beliefs (n × c) of some
+    rules, of which the one counts that shows heaps best.
+    """
     if gain >= CLEAR:
-        return 1.0
+        return 1.0, 1.0
     usual = FEW * (1 - 2 * min(rate / MANY, 1.0))
-    return float(expit(gain + SHAPE * max(gain_by_shape(scores, labels), 0.0) + usual))
+    by_shape = SHAPE * max(0.0, *(gain_by_shape(each, labels) for each in scores))
+    said, predicted = (float(expit(gain + each + usual)) for each in (by_shape, min(by_shape, MOST_BY_SHAPE)))
+    return said, predicted
 
 
 def gain_by_shape(scores: Array, labels: Labels) -> float:

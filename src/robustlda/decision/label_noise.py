@@ -34,11 +34,14 @@ ways between some classes if those are confused. h is the share of errors betwee
 for labels of classes that overlap: there it is the features that confuse them.
 
 **Credence.** Where features are weak, sure rules and many errors explain labels about as well as unsure rules and none.
-Errors are then believed in as far as `credence` says, in predictions, too: with the rest of it they are those of a pool
-that may be as unsure as right labels make it.
+Errors are then believed in as far as `credence` says. Predictions are a mean: of the pools that explain labels with
+errors, by their evidence if the likelihood has several maxima; and, with the rest of the credence, of one for right
+labels, which may be as unsure as those make it.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
@@ -46,7 +49,7 @@ from scipy.special import expit, logit
 from robustlda.decision.credence import credence
 from robustlda.decision.labels import Labels, normalized, possible_rate, uniform_transition
 from robustlda.decision.likelihood import (
-    DoubtedPool,
+    MixedPool,
     Pool,
     Scores,
     WithOneRate,
@@ -146,7 +149,7 @@ class LabelNoise:
     labels. `pool` predicts.
     """
 
-    pool: Pool | DoubtedPool
+    pool: Pool | MixedPool
     model: LabelModel
     transition: Array
     beliefs: Array
@@ -160,7 +163,7 @@ class LabelNoise:
     tells: bool = True
 
 
-def fit_label_noise(P: Array, labels: Labels, seen: Array | None = None) -> tuple[LabelNoise, LabelNoise]:
+def fit_label_noise(P: Array, labels: Labels, seen: Sequence[Array] = ()) -> tuple[LabelNoise, LabelNoise]:
     """Pool of rules and transition between classes from held-out probabilities P (rules × samples × classes).
 
     The first is for predictions: errors that depend on the class enter only where there is much evidence for them, and
@@ -171,7 +174,7 @@ def fit_label_noise(P: Array, labels: Labels, seen: Array | None = None) -> tupl
         return _fit_label_noise(Scores(centered_logs(P), labels), seen)
 
 
-def _fit_label_noise(scores: Scores, seen: Array | None) -> tuple[LabelNoise, LabelNoise]:
+def _fit_label_noise(scores: Scores, seen: Sequence[Array]) -> tuple[LabelNoise, LabelNoise]:
     labels = scores.labels
     simple, flexible = _both_explained(scores)
     gain = flexible.likelihood - simple.likelihood
@@ -182,21 +185,42 @@ def _fit_label_noise(scores: Scores, seen: Array | None) -> tuple[LabelNoise, La
     if not _tells(likely, labels):
         return replace(safely, pool=_without_errors(found, scores)[0]), _nothing_known(likely, scores)
     doubt = _doubted(found, scores, seen)
-    if doubt.credence < 1:
-        safely = replace(safely, pool=replace(doubt, erring=trusting.pool))
-    return safely, found.said(labels, looks=True, credence=doubt.credence)
+    said = found.said(labels, looks=True, credence=doubt.said)
+    return replace(safely, pool=_mixed(trusting, doubt)), said
 
 
-def _doubted(found: "_Judgement", scores: Scores, seen: Array | None) -> DoubtedPool:
-    """How far errors that explain labels are to be believed in; what a person has found is beyond all doubt."""
+class _Doubt(NamedTuple):
+    """How far errors that explain labels are to be believed in, when something is said and when it is predicted.
+
+    And the pool if labels are right, where there is a doubt.
+    """
+
+    said: float
+    predicted: float
+    right: Pool | None
+
+
+def _doubted(found: "_Judgement", scores: Scores, seen: Sequence[Array]) -> _Doubt:
+    """What a person has found is beyond all doubt."""
     labels, T = scores.labels, found.kept
     rate = labels.share(1 - found.trusting[np.arange(scores.n), labels.given])
-    if seen is None or labels.checked.any() or rate * labels.weight.sum() < _NOTHING:
-        return DoubtedPool(found.pool, found.pool, 1.0)
+    if not seen or labels.checked.any() or rate * labels.weight.sum() < _NOTHING:
+        return _Doubt(1.0, 1.0, None)
     likelihood = labels.weight @ np.log(np.maximum((found.p * labels.likelihood(T)).sum(axis=1), 1e-300))
     right, likelihood_without = _without_errors(found, scores)
-    gain = float(likelihood) - likelihood_without
-    return DoubtedPool(found.pool, right, max(credence(gain, rate, seen, labels), _TRACE))
+    said, predicted = credence(float(likelihood) - likelihood_without, rate, seen, labels)
+    return _Doubt(max(said, _TRACE), predicted, right)
+
+
+def _mixed(trusting: "_Judgement", doubt: _Doubt) -> Pool | MixedPool:
+    """The pool of an explanation, those of other maxima, and that of right labels; the first if it is beyond doubt."""
+    pools, shares = [trusting.pool, *trusting.found.others], doubt.predicted * trusting.found.shares
+    if doubt.right is not None and doubt.predicted < 1:
+        pools, shares = [*pools, doubt.right], np.append(shares, 1 - doubt.predicted)
+    some = np.flatnonzero((shares >= _TRACE) | (np.arange(len(shares)) == 0))
+    if len(some) == 1:
+        return trusting.pool
+    return MixedPool(tuple(pools[k] for k in some), shares[some] / shares[some].sum())
 
 
 def _without_errors(found: "_Judgement", scores: Scores) -> tuple[Pool, float]:
@@ -205,14 +229,14 @@ def _without_errors(found: "_Judgement", scores: Scores) -> tuple[Pool, float]:
     return pool_without_errors(scores, right, found.pool)
 
 
-def fit_noise_of_kind(P: Array, labels: Labels, seen: Array | None = None, *, uniform: bool) -> LabelNoise:
+def fit_noise_of_kind(P: Array, labels: Labels, seen: Sequence[Array] = (), *, uniform: bool) -> LabelNoise:
     """The same with one rate for all classes, or with errors that depend on the class, whatever is more likely."""
     scores = Scores(centered_logs(P), labels)
     found = _explained(scores, uniform=uniform)
     if not _tells(found, labels):
         return _nothing_known(found, scores)
     judged = _judged(found, scores)
-    return judged.said(labels, looks=True, credence=_doubted(judged, scores, seen).credence)
+    return judged.said(labels, looks=True, credence=_doubted(judged, scores, seen).said)
 
 
 def _tells(found: "_Explanation", labels: Labels) -> bool:
@@ -259,7 +283,8 @@ def _little(labels: Labels) -> float:
 class _Explanation:
     """A pool with its path, a transition with the factors that leave a sample out, and what held-out labels say.
 
-    The factors are as `Scores` have them.
+    The factors are as `Scores` have them. `others` are pools of other maxima; of all of them, this one first, the
+    evidence has `shares`.
     """
 
     point: WithOneRate | WithRates
@@ -268,6 +293,8 @@ class _Explanation:
     without_itself: Array
     likelihood: float
     uniform: bool
+    others: tuple[Pool, ...] = ()
+    shares: Array = field(default_factory=lambda: np.ones(1))
 
     @property
     def pool(self) -> Pool:
@@ -291,7 +318,9 @@ def _explained(scores: Scores, *, uniform: bool, near: WithOneRate | WithRates |
         likelihood, T, without_itself = _smoothed(each.point)
         explanation = _Explanation(each.point, each.path, T, without_itself, likelihood, uniform)
         found.append((likelihood + each.log_width, explanation))
-    return max(found, key=lambda each: each[0])[1]
+    found.sort(key=lambda each: -each[0])
+    odds = np.exp([evidence - found[0][0] for evidence, _ in found])
+    return replace(found[0][1], others=tuple(each.pool for _, each in found[1:]), shares=odds / odds.sum())
 
 
 def _judged(found: _Explanation, scores: Scores) -> "_Judgement":

@@ -34,6 +34,12 @@ It would take the same share of the large class to swamp the small one.
 MANY = 12
 """Classes from which on a Hessian of all transitions between them is too large."""
 
+SHARPEST = 2.0
+"""Σβ up to which a pool may be sharper than its rules, which are as sharp as labels let each of them be.
+
+Two that do not know of each other are worth twice of one. Sharper pools are certain which labels are wrong.
+"""
+
 _IN_CACHE = 1 << 17  # numbers that are worked on at a time
 _ALL = slice(None)
 _FEWEST = 64  # samples of which that is so, so that they are read in runs of memory
@@ -42,6 +48,7 @@ _PRIOR_OWN_ROW = 20.0  # the same, where classes have rates of their own: a smal
 _PRIOR_WRONG = 0.2  # wrong labels in it, for one that is right
 _PRIOR_OFFSET = 0.5  # precision of b
 _PRIOR_WEIGHT = 0.02  # precision of log β
+_PRIOR_SHARP = 4.0  # against a pool that is sharper than that
 _PRIOR_BLUNT = 200.0  # against a pool that is blunter than its rules, which are as sharp as labels let them be
 
 
@@ -74,21 +81,21 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class DoubtedPool:
-    """Two pools, one for labels of which some are wrong and one for `right` labels, and the credence of errors."""
+class MixedPool:
+    """Pools each of which may be the one that explains labels, and how far each is believed to be it."""
 
-    erring: Pool
-    right: Pool
-    credence: float
+    pools: tuple[Pool, ...]
+    shares: Array
 
     def probabilities(self, logs: Array) -> Array:
-        """The mean of what both say, by credence."""
-        p, q = self.erring.probabilities(logs), self.right.probabilities(logs)
-        return np.asarray(q + self.credence * (p - q))
+        """The mean of what all say."""
+        return np.asarray(
+            sum(share * pool.probabilities(logs) for share, pool in zip(self.shares, self.pools, strict=True))
+        )
 
-    def among(self, some: Array) -> "DoubtedPool":
+    def among(self, some: Array) -> "MixedPool":
         """The same pools of more rules, the others of which say nothing; `some` is a mask."""
-        return replace(self, erring=self.erring.among(some), right=self.right.among(some))
+        return replace(self, pools=tuple(pool.among(some) for pool in self.pools))
 
 
 def floored(p: Array) -> Array:
@@ -303,7 +310,7 @@ class Point:
         self.scores, self._v = scores, v
         e, own = scores.e, scores.e + scores.c
         self._beta, self._b, self._rest = np.exp(v[:e]), v[e:own], v[own:]
-        self._shift, self._blunt = v[:e] + math.log(e), max(1 - float(self._beta.sum()), 0.0)
+        self._shift, self._total = v[:e] + math.log(e), float(self._beta.sum())
 
     @property
     def at(self) -> Array:
@@ -343,9 +350,16 @@ class Point:
         raise NotImplementedError
 
     def _of_pool(self) -> float:
-        shift, blunt = self._shift, self._blunt
-        penalty = _PRIOR_WEIGHT * shift @ shift + _PRIOR_OFFSET * self._b @ self._b + self.against_blunt * blunt**2
+        shift, off, stiff = self._shift, *self._too_far
+        penalty = _PRIOR_WEIGHT * shift @ shift + _PRIOR_OFFSET * self._b @ self._b + stiff * off**2
         return -float(penalty) / 2
+
+    @property
+    def _too_far(self) -> tuple[float, float]:
+        """How much blunter than its rules the pool is, or sharper than it may be, and the precision of that."""
+        if self._total < 1:
+            return self._total - 1, self.against_blunt
+        return (self._total - SHARPEST, _PRIOR_SHARP) if self._total > SHARPEST else (0.0, 0.0)
 
     @cached_property
     def _d(self) -> Array:
@@ -358,21 +372,21 @@ class Point:
 
     def _pool_gradient(self) -> Array:
         """By log β and b."""
-        e = self.scores.e
-        by_weight = self._beta * (self._slope[:e] + self.against_blunt * self._blunt) - _PRIOR_WEIGHT * self._shift
+        e, (off, stiff) = self.scores.e, self._too_far
+        by_weight = self._beta * (self._slope[:e] - stiff * off) - _PRIOR_WEIGHT * self._shift
         return np.concatenate([by_weight, self._slope[e:] - _PRIOR_OFFSET * self._b])
 
     def _pool_hessian(self, by_scores: Array) -> Array:
         """By log β and b, from the Hessian by β and b."""
-        e, beta = self.scores.e, self._beta
+        e, beta, (off, stiff) = self.scores.e, self._beta, self._too_far
         H = by_scores
         H[:e] *= beta[:, None]
         H[:, :e] *= beta
         diagonal = np.einsum("ii->i", H)  # a view of it
-        diagonal[:e] += beta * (self._slope[:e] + self.against_blunt * self._blunt) - _PRIOR_WEIGHT
+        diagonal[:e] += beta * (self._slope[:e] - stiff * off) - _PRIOR_WEIGHT
         diagonal[e:] -= _PRIOR_OFFSET
-        if self._blunt > 0:
-            H[:e, :e] -= self.against_blunt * beta[:, None] * beta
+        if stiff:
+            H[:e, :e] -= stiff * beta[:, None] * beta
         return H
 
     def _curvature(self) -> Array:

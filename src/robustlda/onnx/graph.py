@@ -27,7 +27,7 @@ DOMAINS = {"": OPSET, ML: ML_OPSET}
 
 # fmt: off
 OPERATORS = frozenset({
-    "Abs", "Add", "ArgMax", "Cast", "Ceil", "Concat", "Div", "Exp", "Gather", "Identity", "IsInf", "IsNaN",
+    "Abs", "Add", "ArgMax", "Cast", "Ceil", "Concat", "Div", "Exp", "Gather", "Greater", "Identity", "IsInf", "IsNaN",
     "LabelEncoder", "Log", "MatMul", "Max", "Min", "Mul", "Neg", "Or", "Pow", "ReduceMax", "ReduceMean", "ReduceSum",
     "Sign", "Softmax", "Sqrt", "Squeeze", "Sub", "Where",
 })

@@ -13,9 +13,10 @@ from scipy.linalg import cholesky
 
 from robustlda.decision.centroid import CentroidRule, Ellipses
 from robustlda.decision.clouds import Clouds, CloudSettings
-from robustlda.decision.committee import CloudMember, Committee, LinearMember, LocalMember, Stage
-from robustlda.decision.likelihood import PROB_FLOOR, DoubtedPool, Pool
+from robustlda.decision.committee import CloudMember, Committee, LinearMember, LocalMember, Stage, StepMember
+from robustlda.decision.likelihood import PROB_FLOOR, MixedPool, Pool
 from robustlda.decision.ridge import ScoreRule, Similarities
+from robustlda.decision.steps import StepRule, Steps
 from robustlda.estimators import DiscriminantProjection
 from robustlda.linalg import Array
 from robustlda.onnx.graph import Graph
@@ -27,10 +28,13 @@ KNOWN: dict[type, set[str]] = {
     Similarities: {"landmarks", "width"},
     Stage: {"linear", "pool"},
     Pool: {"weights", "offset", "mixing"},
-    DoubtedPool: {"erring", "right", "credence"},
+    MixedPool: {"pools", "shares"},
     LinearMember: {"coef", "offset", "limit"},
     LocalMember: {"rule"},
     ScoreRule: {"coef", "offset", "sharpness"},
+    StepMember: {"rule"},
+    StepRule: {"steps", "coef", "offset"},
+    Steps: {"feature", "cut"},
     CloudMember: {"clouds", "sharpness"},
     Clouds: {"centers", "precision", "shares", "unit", "settings"},
     CloudSettings: {"flip_rate", "degrees", "shrinkage"},
@@ -145,6 +149,15 @@ def _local(view: _View, member: LocalMember) -> str:
     return _softmax(graph, graph.add("Mul", scores, np.array(float(rule.sharpness))))
 
 
+def _steps(view: _View, member: StepMember) -> str:
+    """1 where a feature is above a cut, times what that adds."""
+    graph, rule = view.graph, known(member.rule)
+    steps = known(rule.steps)
+    above = graph.add("Greater", graph.add("Gather", view.rows, steps.feature.astype(np.int64), axis=1), steps.cut)
+    scores = graph.add("MatMul", graph.as_double(above), _double(rule.coef))
+    return _softmax(graph, graph.add("Add", scores, _double(rule.offset)))
+
+
 def _cloud(view: _View, member: CloudMember) -> str:
     """Student-t densities times shares; a power of them is a factor of their logarithms."""
     graph, clouds = view.graph, known(member.clouds)
@@ -167,7 +180,12 @@ def _cloud(view: _View, member: CloudMember) -> str:
     return _softmax(graph, graph.add("Add", density, shares))
 
 
-_MEMBERS: dict[type, Callable[..., str]] = {LinearMember: _linear, LocalMember: _local, CloudMember: _cloud}
+_MEMBERS: dict[type, Callable[..., str]] = {
+    LinearMember: _linear,
+    LocalMember: _local,
+    StepMember: _steps,
+    CloudMember: _cloud,
+}
 
 
 def _pooled(view: _View, stage: Stage, common: list[str]) -> str:
@@ -176,9 +194,11 @@ def _pooled(view: _View, stage: Stage, common: list[str]) -> str:
     pool = known(stage.pool)
     if isinstance(pool, Pool):
         return _by_pool(view, pool, logs)
-    graph, p, q = view.graph, *(_by_pool(view, known(each), logs) for each in (pool.erring, pool.right))
-    # As a row: a single number would be rounded to single precision.
-    return graph.add("Add", q, graph.add("Mul", graph.add("Sub", p, q), np.full(view.n_classes, pool.credence)))
+    graph = view.graph
+    # Shares as rows: a single number would be rounded to single precision.
+    shares = (np.full(view.n_classes, share) for share in pool.shares)
+    found = (_by_pool(view, known(each), logs) for each in pool.pools)
+    return graph.total([graph.add("Mul", p, share) for p, share in zip(found, shares, strict=True)])
 
 
 def _by_pool(view: _View, pool: Pool, logs: list[str]) -> str:
