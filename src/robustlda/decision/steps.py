@@ -14,12 +14,13 @@ matters.
 Cuts lie in the widest gaps there are near the quantiles, so that no rounding moves a sample across.
 """
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
 from robustlda.data import Samples
 from robustlda.data.centered import CenteredBlock
+from robustlda.data.store import row_slices
 from robustlda.linalg import Array, softmax
 
 STEPS = 8
@@ -28,6 +29,7 @@ STEPS = 8
 MAX_CUTS = 500
 """Cuts of all features together; where there are many features, each has fewer."""
 
+_AT_ONCE = 1 << 18  # numbers that are sorted at a time
 _GOLDEN = (np.sqrt(5) - 1) / 2  # of a gap: a value with few digits, of a row to predict, is never there
 _NO_GAP = 1e-5  # of the mean deviation of a feature, that is none
 _SAME = 1e-6  # a difference of gaps, relative to them, that is none
@@ -65,9 +67,13 @@ def steps_of(samples: Samples) -> tuple[Steps, Array] | None:
     if samples.store.shape[1] != d or d > MAX_CUTS or not samples.plan.is_table(round(copies), d):
         return None
     (rows,) = samples.collect(lambda block: (block.rows(),))
-    feature, cut = cuts(rows, weights.given, min(STEPS, MAX_CUTS // d + 1))
-    steps = Steps(feature, cut)
-    return (steps, steps.of(rows)) if len(cut) else None
+    n = min(STEPS, MAX_CUTS // d + 1)
+    found = []
+    for some in row_slices(d, max(1, _AT_ONCE // len(rows))):
+        feature, cut = cuts(rows[:, some], weights.given, n)
+        found.append(Steps(some.start + feature, cut))
+    steps = Steps(*(np.concatenate(each) for each in zip(*map(astuple, found), strict=True)))
+    return (steps, steps.of(rows)) if len(steps.cut) else None
 
 
 def cuts(rows: Array, weight: Array, n: int) -> tuple[Array, Array]:
