@@ -41,7 +41,7 @@ class RobustLDA(MeasuredProjection):
         separate the classes. Further ones are principal axes. Predictions do not depend on it.
     decision : {"noise_aware", "centroid", None}, default="noise_aware"
         Rule that predicts. "noise_aware" weighs clouds with latent true labels and a local rule along principal axes,
-        linear rules on the features and, where rows count terms, naive Bayes, by how well they predict labels of
+        linear rules on the features, on steps of those of a table and on terms, by how well they predict labels of
         which some are wrong. "centroid" has robust centers of the believed classes with one shared scatter, in the
         projection alone. None leaves a pure transformer.
     center : {"mean", "median"}, default="mean"
