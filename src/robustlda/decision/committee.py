@@ -346,7 +346,6 @@ class _Candidates:
             return [], []
         steps, F = found
         (solution, sharpness), p = self._best(Regression(F, self.samples.weights).solutions(self._indicators))
-        self._notice(solution, p)
         return [StepMember(StepRule(steps, sharpness * solution.coef, sharpness * solution.offset))], [p]
 
     @property
@@ -367,7 +366,10 @@ class _Candidates:
         return self._stage(rules + self._by_terms(self._indicators))
 
     def _notice(self, solution: Solution, p: Array) -> None:
-        """Scores that owe nothing to beliefs, if they say something about labels."""
+        """Scores that owe nothing to beliefs, if they say something about labels.
+
+        Those of steps are left out: steps make heaps of their own.
+        """
         if self._gain(p) > SKILLED * self.samples.n_classes:
             self.seen.append(solution.held_out)
 
