@@ -32,7 +32,6 @@ TRUSTED = (
     "robustlda.decision.likelihood.Pool",
     "robustlda.decision.ridge.ScoreRule",
     "robustlda.decision.ridge.Similarities",
-    "robustlda.decision.steps.StepRule",
     "robustlda.decision.steps.Steps",
     "robustlda.estimators.laplacian.DLE",
     "robustlda.estimators.laplacian.SupervisedLPP",

@@ -49,7 +49,7 @@ from robustlda.decision.likelihood import MixedPool, Pool, best_likelihoods, flo
 from robustlda.decision.matrix_free import MatrixFreeRegression
 from robustlda.decision.ridge import LeastSquares, Regression, ScoreRule, Similarities, Solution
 from robustlda.decision.rule import CenteredRows, Checks, Distances, FittedDecision, Training
-from robustlda.decision.steps import StepRule, steps_of
+from robustlda.decision.steps import Steps, steps_of
 from robustlda.decision.terms import NaiveBayes, Terms
 from robustlda.linalg import Array, softmax, weighted_medians
 from robustlda.solvers import starts
@@ -151,10 +151,12 @@ class LocalMember:
 class StepMember:
     """Sums of steps, one function for each feature."""
 
-    rule: StepRule
+    steps: Steps
+    coef: Array
+    offset: Array
 
     def probabilities(self, view: View) -> Array:
-        return self.rule.probabilities(view.rows)
+        return softmax(view.rows.step_scores(self.steps.feature, self.steps.cut, self.coef) + self.offset)
 
 
 @dataclass(frozen=True)
@@ -307,7 +309,7 @@ class _Candidates:
         self.held_out = np.array([floored(p) for p in (by_local, *by_clouds, *by_steps)])
         self.limit, factors = _drawn_in(samples)
         self.linear = _linear(samples, factors, groups)
-        self.naive = None if terms is None else NaiveBayes(terms, samples.weights)
+        self.naive = None if terms is None else NaiveBayes(terms, factors, samples.weights)
 
     def _can_be_dealt(self, groups: Distinct) -> bool:
         """Whether every class has samples for all folds."""
@@ -346,7 +348,7 @@ class _Candidates:
             return [], []
         steps, F = found
         (solution, sharpness), p = self._best(Regression(F, self.samples.weights).solutions(self._indicators))
-        return [StepMember(StepRule(steps, sharpness * solution.coef, sharpness * solution.offset))], [p]
+        return [StepMember(steps, sharpness * solution.coef, sharpness * solution.offset)], [p]
 
     @property
     def _indicators(self) -> Array:
@@ -485,7 +487,7 @@ def _terms(training: Training, samples: Samples, index: Array | None = None) -> 
     if store.shape != (samples.n_samples, samples.space.n_features):  # coordinates in the space that they span
         store = training.store if index is None else training.store.take(index)
     rows = terms.terms_of(store, samples.weights.given, plan.block_rows(store.shape[1]))
-    return None if rows is None else Terms(rows, _drawn_in(samples)[1], training.center.astype(float))
+    return None if rows is None else Terms(rows, training.center.astype(float))
 
 
 def _assemble(candidates: _Candidates, axes: Array, priors: Array | None) -> tuple[Committee, LabelNoise]:

@@ -141,9 +141,7 @@ class Similarities:
         left = np.column_stack([Z, squares, np.ones(len(Z))])
         right = np.column_stack([2 * self.landmarks, -np.ones(len(far)), -far]) / self.width
         K = left @ right.T
-        if (
-            max(squares.max(initial=0), far.max()) > _NEAR * self.width
-        ):  # where rounding could make an exponent positive that counts
+        if max(squares.max(initial=0), far.max()) > _NEAR * self.width:  # rounding may have made exponents positive
             np.minimum(K, 0, out=K)
         return np.exp(K, out=K)
 

@@ -19,9 +19,8 @@ from dataclasses import astuple, dataclass
 import numpy as np
 
 from robustlda.data import Samples
-from robustlda.data.centered import CenteredBlock
 from robustlda.data.store import row_slices
-from robustlda.linalg import Array, softmax
+from robustlda.linalg import Array
 
 STEPS = 8
 """Steps of every feature."""
@@ -45,19 +44,6 @@ class Steps:
     def of(self, rows: Array) -> Array:
         """1 where a row is above a cut, and 0 elsewhere."""
         return (rows[:, self.feature] > self.cut).astype(float)
-
-
-@dataclass(frozen=True)
-class StepRule:
-    """Scores that are sums of steps, turned into probabilities."""
-
-    steps: Steps
-    coef: Array
-    offset: Array
-
-    def probabilities(self, rows: CenteredBlock) -> Array:
-        """Probability of every class."""
-        return softmax(rows.step_scores(self.steps.feature, self.steps.cut, self.coef) + self.offset)
 
 
 def steps_of(samples: Samples) -> tuple[Steps, Array] | None:

@@ -36,10 +36,9 @@ _NEGLIGIBLE = 1e-3  # of a sample, that a class may have in it without being lef
 
 @dataclass(frozen=True)
 class Terms:
-    """Rows that are terms, far ones being shortened by a factor, and the center of the others."""
+    """Rows that are terms, and their center."""
 
     rows: csr_array
-    factors: Array
     center: Array
 
 
@@ -79,16 +78,16 @@ def _logs(N: Array, alpha: float) -> Array:
 
 
 class NaiveBayes:
-    """Terms, for targets of any kind."""
+    """Terms, for targets of any kind; `factors` shorten far rows."""
 
-    def __init__(self, terms: Terms, weights: Weights) -> None:
+    def __init__(self, terms: Terms, factors: Array, weights: Weights) -> None:
         X, self._weight, self._one = terms.rows, weights.trusted, weights.one_trusted
         entries = np.diff(X.indptr)
         unit = float(self._weight @ X.sum(axis=1)) / max(float(self._weight @ entries), 1e-300)
         self._unit, self._center = unit, terms.center / unit
         row = np.repeat(np.arange(len(entries)), entries)
-        self._X = csr_array((X.data / unit * terms.factors[row], X.indices, X.indptr), shape=X.shape)
-        self._sizes, self._shortened = self._X.sum(axis=1), 1 - terms.factors
+        self._X = csr_array((X.data / unit * factors[row], X.indices, X.indptr), shape=X.shape)
+        self._sizes, self._shortened = self._X.sum(axis=1), 1 - factors
 
     def solutions(self, Y: Array, penalty: float | None = None) -> Iterator[Solution]:
         """One for each α, or the given one. Coefficients are those of rows about the center."""

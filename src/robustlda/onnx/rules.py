@@ -16,7 +16,7 @@ from robustlda.decision.clouds import Clouds, CloudSettings
 from robustlda.decision.committee import CloudMember, Committee, LinearMember, LocalMember, Stage, StepMember
 from robustlda.decision.likelihood import PROB_FLOOR, MixedPool, Pool
 from robustlda.decision.ridge import ScoreRule, Similarities
-from robustlda.decision.steps import StepRule, Steps
+from robustlda.decision.steps import Steps
 from robustlda.estimators import DiscriminantProjection
 from robustlda.linalg import Array
 from robustlda.onnx.graph import Graph
@@ -32,8 +32,7 @@ KNOWN: dict[type, set[str]] = {
     LinearMember: {"coef", "offset", "limit"},
     LocalMember: {"rule"},
     ScoreRule: {"coef", "offset", "sharpness"},
-    StepMember: {"rule"},
-    StepRule: {"steps", "coef", "offset"},
+    StepMember: {"steps", "coef", "offset"},
     Steps: {"feature", "cut"},
     CloudMember: {"clouds", "sharpness"},
     Clouds: {"centers", "precision", "shares", "unit", "settings"},
@@ -151,11 +150,10 @@ def _local(view: _View, member: LocalMember) -> str:
 
 def _steps(view: _View, member: StepMember) -> str:
     """1 where a feature is above a cut, times what that adds."""
-    graph, rule = view.graph, known(member.rule)
-    steps = known(rule.steps)
+    graph, steps = view.graph, known(member.steps)
     above = graph.add("Greater", graph.add("Gather", view.rows, steps.feature.astype(np.int64), axis=1), steps.cut)
-    scores = graph.add("MatMul", graph.as_double(above), _double(rule.coef))
-    return _softmax(graph, graph.add("Add", scores, _double(rule.offset)))
+    scores = graph.add("MatMul", graph.as_double(above), _double(member.coef))
+    return _softmax(graph, graph.add("Add", scores, _double(member.offset)))
 
 
 def _cloud(view: _View, member: CloudMember) -> str:
