@@ -131,13 +131,37 @@ def test_where_they_are_strong_errors_are_found_as_before():
     assert found > 0.8 * wrong
 
 
-def test_what_a_person_has_found_is_beyond_doubt():
-    X, given, true = weak_table(0.3, gap=2.0)
-    doubted = LabelAudit().fit(X, given)
-    rows = doubted.to_review(60)
-    taught = LabelAudit().fit(X, given, verified={int(row): int(true[row]) for row in rows})
-    wrong = (given != true).mean()
-    assert abs(taught.noise_rate_ - wrong) < max(0.08, abs(doubted.noise_rate_ - wrong))
+def taught(X, given, true, n):
+    rows = LabelAudit().fit(X, given).to_review(n)
+    return LabelAudit().fit(X, given, verified={int(row): int(true[row]) for row in rows})
+
+
+def test_what_a_person_has_found_tells_how_many_are_wrong():
+    off = []
+    for seed in range(4):
+        X, given, true = weak_table(0.3, gap=2.0, seed=seed)
+        off.append(taught(X, given, true, 60).noise_rate_ - (given != true).mean())
+    assert np.abs(off).mean() < 0.08  # sixty of a share drawn by lot are off by .05
+
+
+def test_a_label_that_was_found_right_speaks_for_no_errors():
+    rates = []
+    for seed in range(6):
+        X, given, true = weak_table(0.0, seed=seed)
+        rates.append([LabelAudit().fit(X, given).noise_rate_, taught(X, given, true, 1).noise_rate_])
+    before, after = np.mean(rates, axis=0)
+    assert after < before + 0.02  # one that lays all doubts to rest adds .05
+
+
+def test_checks_count_where_features_tell_nothing():
+    rng = np.random.default_rng(0)
+    X, true = rng.normal(size=(200, 5)), np.arange(200) % 2
+    given = np.where(rng.random(200) < 0.3, 1 - true, true)
+    audit = taught(X, given, true, 60)
+    assert abs(audit.noise_rate_ - 0.3) < 0.15
+    low, high = audit.noise_interval_
+    assert low <= 0.3 <= high
+    assert "60 checked ones tell" in audit.noise_reason_
 
 
 @pytest.mark.parametrize("flips", [0.0, 0.2, 0.35])

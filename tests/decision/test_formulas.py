@@ -458,6 +458,18 @@ def test_what_a_person_has_found_leaves_no_other_class():
     assert_allclose(R, [[1 / 3] * 3, [0, 0, 1], [1 / 3] * 3, [0, 0, 1]])
 
 
+def test_checks_without_features_are_as_likely_as_the_share_that_they_found():
+    given, known = np.array([0, 0, 0, 1, 1, 2, 2, 2]), np.array([-1, 0, 0, 2, -1, -1, 2, 0])
+    these = labels_of(given, 3, known=known)
+    assert these.checks == (2.0, 3.0)
+    assert_allclose(these.checked_rate, 2.5 / 10)
+    # Right in three of four; a wrong one is of another class as often as that class is given.
+    expected = 3 * np.log(0.75) + np.log(0.25 * (3 / 8) / (6 / 8)) + np.log(0.25 * (3 / 8) / (5 / 8))
+    assert_allclose(these.likelihood_without_features, these.logs_without_features.sum() + expected)
+    low, high = these.checked_interval
+    assert low < 0.1 < 2 / 5 < 0.75 < high
+
+
 def test_labels_without_features_are_as_likely_as_all_others_make_them():
     given, weight = np.array([0, 0, 0, 1, 1, 2]), np.array([1.0, 2, 1, 1, 1, 1])
     these = labels_of(given, 3, weight)

@@ -74,7 +74,8 @@ def reason(rate: float, n_verified: int, noise: LabelNoise, classes: Array) -> s
     """Why the interval of the noise rate is as wide as it is."""
     least, most = noise.bounds
     if not noise.tells:
-        return "These features cannot tell the classes apart, so they say nothing about the labels."
+        known = f" The {n_verified} checked ones tell how many are wrong." if n_verified else ""
+        return f"These features cannot tell the classes apart, so they say nothing about the labels.{known}"
     if most - least <= 0.02 + 0.2 * rate:
         if n_verified:
             return f"{n_verified} checked labels tell how many are wrong."

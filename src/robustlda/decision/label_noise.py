@@ -201,10 +201,10 @@ class _Doubt(NamedTuple):
 
 
 def _doubted(found: "_Judgement", scores: Scores, seen: Sequence[Array]) -> _Doubt:
-    """What a person has found is beyond all doubt."""
+    """What a person has found counts for or against errors, as it is part of what is to be explained."""
     labels, T = scores.labels, found.kept
     rate = labels.share(1 - found.trusting[np.arange(scores.n), labels.given])
-    if not seen or labels.checked.any() or rate * labels.weight.sum() < _NOTHING:
+    if not seen or rate * labels.weight.sum() < _NOTHING:
         return _Doubt(1.0, 1.0, None)
     likelihood = labels.weight @ np.log(np.maximum((found.p * labels.likelihood(T)).sum(axis=1), 1e-300))
     right, likelihood_without = _without_errors(found, scores)
@@ -248,12 +248,17 @@ def _nothing_known(found: "_Explanation", scores: Scores) -> LabelNoise:
     """What is said where features tell nothing: labels are believed, and as many may be wrong as chance would have it.
 
     A sharp rule and labels that are all but random explain such labels as well as a blunt rule and right labels do. A
-    trace of what the rules say is kept, as an order in which to look at rows.
+    trace of what the rules say is kept, as an order in which to look at rows. Labels that a person has checked are then
+    as good as drawn by lot, and the others are wrong as often as they are.
     """
     labels, c = scores.labels, scores.c
-    p, shares = scores.under(found.pool), labels.sizes / labels.weight.sum()
-    by_chance = labels.share(1 - shares[labels.given])
-    judgement = _Judgement(found, found.pool, np.eye(c), 1 - np.eye(c), p, np.eye(c)[labels.given], (0.0, by_chance))
+    p, shares, own = scores.under(found.pool), labels.sizes / labels.weight.sum(), np.eye(c)[labels.given]
+    T, R, bounds = np.eye(c), own, (0.0, labels.share(1 - shares[labels.given]))
+    if labels.checked.any():
+        rate = labels.checked_rate
+        T, bounds = uniform_transition(rate, c), labels.checked_interval
+        R = (1 - rate) * own + rate * normalized(shares * (1 - own))[0]
+    judgement = _Judgement(found, found.pool, T, 1 - np.eye(c), p, R, bounds)
     return replace(judgement.said(labels, by_looks=np.full(c, _TRACE)), tells=False)
 
 
@@ -366,6 +371,8 @@ class _Judgement:
         R, error = model.believed(self.trusting, p, given), np.inf
         if labels.checked.any():
             R, error = _taught_by_checks(p, R, labels) if looks else (labels.posterior(R)[0], np.inf)
+            with_errors = labels.share(1 - self.trusting[np.arange(len(given)), given])
+            error = float(np.hypot(error, 1.96 * np.sqrt(credence * (1 - credence)) * with_errors))
         if labels.checked.any() or model.by_looks.any() or credence < 1:
             T = (labels.counts(R) + _PRIOR_ROW * T) / (labels.counts(R).sum(axis=1, keepdims=True) + _PRIOR_ROW)
         if labels.checked.any():

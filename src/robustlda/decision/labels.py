@@ -5,12 +5,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import betaincinv
 
 from robustlda.linalg import Array, class_indicator
 
 MAX_RATE = 0.95
 """Of the flip rate at which a label says nothing; beyond, it would speak against itself."""
 
+_CHECKS_BEFORE = (0.5, 4.5)  # labels found wrong and right, before any was checked
 _FEW = 2.0  # samples of a class that one rate for all is worth, where it is counted again and again
 
 
@@ -81,10 +83,35 @@ class Labels:
         others = np.maximum(self.sizes[self.given] - self.one, 0.5 * self.one)
         return np.asarray(np.log(others / np.maximum(self.weight.sum() - self.one, 1e-300)))
 
+    @cached_property
+    def checks(self) -> tuple[float, float]:
+        """How many of the checked labels are wrong, and how many are right."""
+        wrong, weight = (self.known != self.given)[self.checked], self.weight[self.checked]
+        return float(weight @ wrong), float(weight @ ~wrong)
+
+    @property
+    def checked_rate(self) -> float:
+        """Share of wrong labels among the checked ones, drawn to one in ten as if by five more of them."""
+        wrong, right = self.checks
+        return (wrong + _CHECKS_BEFORE[0]) / (wrong + right + sum(_CHECKS_BEFORE))
+
+    @property
+    def checked_interval(self) -> tuple[float, float]:
+        """95 % interval of the share of wrong labels from checked ones alone, as if any labels had been checked."""
+        wrong, right = self.checks
+        low, high = betaincinv(wrong + 0.5, right + 0.5, [0.025, 0.975])
+        return float(low), float(high)
+
     @property
     def likelihood_without_features(self) -> float:
-        """Log-likelihood of the given labels if each were drawn from all others."""
-        return float(self.weight @ self.logs_without_features)
+        """Log-likelihood of labels if each were drawn from all others, and of what checks found by one rate for all."""
+        logs = self.logs_without_features
+        if self._any_checked:
+            shares = np.maximum(self.sizes, self.weight.min()) / self.weight.sum()
+            wrong = self.checked_rate * shares[self.known] / np.maximum(1 - shares[self.given], 1e-300)
+            found = np.log(np.where(self.known == self.given, 1 - self.checked_rate, np.minimum(wrong, 1)))
+            logs = np.where(self.checked, logs + found, logs)
+        return float(self.weight @ logs)
 
     def share(self, values: Array) -> float:
         """Weighted mean over samples."""
