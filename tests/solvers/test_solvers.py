@@ -201,7 +201,7 @@ def test_in_the_plane_the_limit_is_a_minimum_over_all_angles_nearby(angle):
     result = reweighted.solve(samples, W0, losses.L12(), tol=1e-13, max_iter=5000)
     objective = reweighted.Objective(samples, losses.L12())
     found = np.arctan2(result.W[1, 0], result.W[0, 0])
-    for near in found + np.linspace(-0.05, 0.05, 21):
+    for near in found + np.linspace(-0.002, 0.002, 21):  # lengths on a line have kinks, and many minima
         point = objective.start(np.array([[np.cos(near)], [np.sin(near)]]))
         for _ in range(300):
             point = objective.at(point.W, objective.surrogate(point).centers)

@@ -37,6 +37,7 @@ _CODES = re.compile(
     r"(^|[^a-z])(zip|zipcode|zip_code|postal|postcode|postal_code|plz|phone|fax|mobile|code)($|[^a-z])", re.IGNORECASE
 )
 _NUMBER = re.compile(r"^([$€£¥₹₩]|[A-Z]{3}(?= )|)\s*([+-]?(?:\d[\d.,'\u00a0\u202f ]*\d|\d)(?:[eE][+-]?\d+)?)\s*(\D*)$")
+_GROUPING = ".,'\u00a0\u202f "
 _SECONDS_IN_A_DAY = 86400.0
 
 
@@ -136,7 +137,7 @@ def _words(column: pa.ChunkedArray, name: str, *, asked: bool, code: bool) -> Re
 
 def _hidden_numbers(words: list[str], times: Array) -> Reading | None:
     """Numbers in text, such as 3,750 g; None if there are too few, or if they are codes."""
-    matches = [_NUMBER.match(w.strip()) for w in words]
+    matches = [_number_match(w) for w in words]
     if any(m is not None and _is_code(m.group(2)) for m in matches):
         return None
     share = sum(int(t) for m, t in zip(matches, times, strict=True) if m is not None) / times.sum()
@@ -154,6 +155,19 @@ def _hidden_numbers(words: list[str], times: Array) -> Reading | None:
         shown = ", ".join(repr(_short(w)) for w in sorted(others + odd)[:_MAX_MARKERS])
         parts.append(f"{shown} counted as missing")
     return Reading("number", "; ".join(parts) + ".", unit, decimal)
+
+
+def _number_match(word: str) -> re.Match[str] | None:
+    """Sign of money, digits and unit; None for what has groups of digits that no number has, as 21.10.2023."""
+    match = _NUMBER.match(word.strip())
+    if match is None:
+        return None
+    for sign in _GROUPING:
+        _, *groups = match.group(2).split(sign)
+        thousands = rf"(\d{{2,3}}{re.escape(sign)})*\d{{3}}([^\d{re.escape(sign)}].*)?"  # or lakhs and crores
+        if len(groups) > 1 and not re.fullmatch(thousands, sign.join(groups)):
+            return None
+    return match
 
 
 def _is_code(digits: str) -> bool:
@@ -192,7 +206,7 @@ def _numbers_in_text(column: pa.ChunkedArray, reading: Reading) -> Array:
 
 
 def _number_in(word: str, reading: Reading) -> float:
-    match = _NUMBER.match(word.strip())
+    match = _number_match(word)
     if match is None or (match.group(1) + " " + match.group(3)).strip() != reading.unit:
         return float("nan")
     digits = re.sub("['\u00a0\u202f ]", "", match.group(2))
