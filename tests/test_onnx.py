@@ -167,7 +167,7 @@ def test_what_a_pool_mixes_is_in_the_graph():
     model = copy(iris_model())
     stage = model.rule_.stages[1]
     mixing = np.array([[0, 0.1, 0], [0.2, 0, 0], [0, 0, -0.3]])
-    mixed = replace(stage, pool=replace(stage.pool, mixing=mixing))
+    mixed = replace(stage, pool=replace(stage.erring, mixing=mixing))
     model.rule_ = replace(model.rule_, stages=(model.rule_.stages[0], mixed))
     check_graph(model, X)
 

@@ -133,7 +133,7 @@ def table(n=400):
             "mass": [f"{int(3000 + 500 * k + 100 * random.normal()):,} g" for k in y],
             "length": np.where(random.random(n) < 0.1, np.nan, random.normal(size=n) + y),
             "again": np.arange(n) * 0 + random.normal(size=n),
-            "color": random.choice(["red", "green", "blue"], n, p=[0.5, 0.495, 0.005]),
+            "color": np.where(np.arange(n) < 2, "blue", random.choice(["red", "green"], n)),
             "code": np.array(["A", "B", "C"])[y],
             "level": 10.0 * y + random.uniform(0, 1, n),
         }

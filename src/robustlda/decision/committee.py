@@ -63,6 +63,7 @@ AXES = 3
 
 CLIP_RADIUS2 = 9.0
 """Squared length, in units of the median one, to which far samples are drawn in for the linear rule."""
+_A_CLASS = 5  # far samples that may be a class
 _LEAST = 1e-150  # that a label counts, so that products with it are numbers
 
 WIDTH = 3.0
@@ -284,13 +285,13 @@ class _Candidates:
 
     def __init__(self, samples: Samples, checks: Checks, axes: Array, groups: Distinct, terms: Terms | None) -> None:
         self.samples, self.targets = samples, samples.labels
-        count = _label_weight(samples)
+        Z = samples.project_features(axes.T.astype(float)).astype(float)
+        start = clouds.start_from(Z, self.targets, samples.weights, samples.n_classes)
+        count = _label_weight(samples, Z, start.unit * start.centers)
         self.weight = samples.weights.given * count
         one = samples.weights.one * count
         self.labels = Labels(checks.given, self.weight, one, checks.known, samples.n_classes)
         self.answers = None if checks.answers is None else checks.answers.weighted(self.weight, one)
-        Z = samples.project_features(axes.T.astype(float)).astype(float)
-        start = clouds.start_from(Z, self.targets, samples.weights, samples.n_classes)
         fitted = [clouds.fit(start, settings) for settings in CLOUDS]
         if self._can_be_dealt(groups) and samples.plan.memorizes_labels(samples, len(groups)):
             folds = groups.dealt(self.targets, FOLDS)
@@ -441,13 +442,23 @@ class _Candidates:
         return float(likelihood - weight @ self.labels.logs_without_features[some])
 
 
-def _label_weight(samples: Samples) -> Array:
+def _label_weight(samples: Samples, Z: Array, centers: Array) -> Array:
     """What a label counts, as a factor: all, but for samples far from all others, whose labels nobody can tell.
 
-    A sample far from its own class only is what is looked for.
+    A sample far from its own class only is what is looked for. And a class may be far from all others as a whole: a
+    sample counts that is near the center of some class, as the samples of that class go.
     """
-    limit = CLIP_RADIUS2 * typical_square(samples.squared_norms, samples.weights.given)
-    return np.maximum(ridge.shrink_factors(samples.squared_norms, limit) ** 4, _LEAST)
+    given = samples.weights.given
+    limit = CLIP_RADIUS2 * typical_square(samples.squared_norms, given)
+    factors = ridge.shrink_factors(samples.squared_norms, limit)
+    far = np.flatnonzero(factors < 1)
+    outside = np.maximum(samples.squared_norms - np.einsum("ij,ij->i", Z, Z), 0)
+    for k in np.flatnonzero(np.bincount(samples.labels[far], minlength=len(centers)) >= _A_CLASS) if len(far) else ():
+        members = samples.labels == k
+        lengths = outside + np.einsum("ij,ij->i", Z - centers[k], Z - centers[k])
+        limit = CLIP_RADIUS2 * typical_square(lengths[members], given[members])
+        factors[far] = np.maximum(factors[far], ridge.shrink_factors(lengths[far], limit))
+    return np.maximum(factors**4, _LEAST)
 
 
 def _similarities(Z: Array, axes: Array, samples: Samples, cloud: Clouds) -> Similarities:
