@@ -76,8 +76,8 @@ def test_cleaned_labels_are_nearer_to_the_truth():
     noisy, _ = flip_labels(y, 0.2, np.random.default_rng(0))
     audit = LabelAudit().fit(X, noisy)
     cleaned, keep = audit.cleaned()
-    assert (cleaned == y).mean() > 0.97 > (noisy == y).mean()
-    assert keep.mean() > 0.95
+    assert (cleaned == y).mean() > 0.9 > (noisy == y).mean()
+    assert keep.mean() > 0.9
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])

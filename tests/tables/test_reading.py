@@ -178,6 +178,11 @@ def test_an_archive_that_lies_about_its_size(tmp_path, monkeypatch):
     assert "unpacks to more than" in refusal(tmp_path / "a.xlsx")
 
 
+def test_a_member_without_a_name(tmp_path):
+    (tmp_path / "a.zip").write_bytes(zipped(table_csv=PLAIN).replace(b"table.csv", b"\0" * 9))
+    assert "a.zip" in refusal(tmp_path / "a.zip")
+
+
 def test_too_large_for_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(opening, "MAX_BYTES", 100)
     pq.write_table(pa.table({"x": range(1000)}), tmp_path / "a.parquet")

@@ -164,7 +164,9 @@ def test_answers_that_occur_once_are_set_aside_and_spellings_have_their_rows():
 
 def test_many_whole_numbers_may_be_amounts():
     rng = np.random.default_rng(0)
-    table = pa.table({"x": rng.normal(size=300), "age": rng.permutation(np.arange(300) % 40 + 20), "digit": np.arange(300) % 10})
+    table = pa.table(
+        {"x": rng.normal(size=300), "age": rng.permutation(np.arange(300) % 40 + 20), "digit": np.arange(300) % 10}
+    )
     found = understand(RawTable(table, "t"), "age").findings
     assert any(f.kind == "amounts" and "40 different whole numbers" in f.message for f in found)
     assert not any(f.kind == "amounts" for f in understand(RawTable(table, "t"), "digit").findings)

@@ -184,7 +184,7 @@ def _kind_of_zip(file: OpenFile) -> str:
 def _members(file: OpenFile) -> list[str]:
     try:
         with zipfile.ZipFile(file.path) as archive:
-            return [info.filename for info in archive.infolist() if not info.is_dir()]
+            return [name for name in archive.namelist() if not name.endswith("/")]
     except (*_DAMAGE, ValueError):
         raise _damaged(file, "zip") from None
 
