@@ -69,7 +69,7 @@ def test_a_planted_error_is_explained_by_its_suggested_class(audit):
 
 def test_the_log_ratio_is_that_of_discriminant_analysis_on_clean_data():
     rng = np.random.default_rng(0)
-    root = rng.normal(size=(5, 5)) / 2 + np.eye(5)
+    root = np.linalg.qr(rng.normal(size=(5, 5)))[0] * [0.4, 0.8, 1, 1.5, 2]
     y = np.arange(6000) % 3
     X = (rng.normal(size=(3, 5)) * 1.5)[y] @ root + rng.normal(size=(6000, 5)) @ root
     audit = LabelAudit().fit(X, y)

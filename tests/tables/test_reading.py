@@ -180,7 +180,7 @@ def test_an_archive_that_lies_about_its_size(tmp_path, monkeypatch):
 
 def test_a_member_without_a_name(tmp_path):
     (tmp_path / "a.zip").write_bytes(zipped(table_csv=PLAIN).replace(b"table.csv", b"\0" * 9))
-    assert "a.zip" in refusal(tmp_path / "a.zip")
+    assert read_table(tmp_path / "a.zip").data.num_rows == 3
 
 
 def test_too_large_for_memory(tmp_path, monkeypatch):
