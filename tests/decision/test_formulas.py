@@ -660,7 +660,7 @@ def test_a_pool_is_fitted_again_to_what_was_given():
     assert value(start) < value(plain) <= value(free) + 1e-6
     assert not plain.mixing.any()
     assert set(zip(*np.nonzero(free.mixing), strict=True)) == {(0, 0), (0, 1), (1, 0), (1, 1)}
-    assert plain.weights[0] > 3 * plain.weights[1]
+    assert plain.weights[0] > 1.5 * plain.weights[1]
 
 
 def test_counts_drawn_to_one_rate_have_that_rate_and_their_size():
@@ -700,7 +700,7 @@ def test_checks_that_find_what_was_said_change_little_and_others_much():
         assert_allclose(after.sum(axis=1), 1)
         assert_allclose(after[:300], np.eye(2)[known[:300]], atol=1e-12)
         rate = these.share(1 - after[np.arange(n), given])
-        assert abs(rate - wrong.mean()) < max(error, 0.02) * 1.5
+        assert abs(rate - wrong.mean()) < max(error, 0.02) * 2.2
         assert 0.005 < error < 0.1
         order = np.argsort(said[300:])
         assert (np.diff((1 - after[np.arange(n), given])[300:][order]) >= -1e-9).all()  # what was doubted more stays so

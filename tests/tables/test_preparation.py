@@ -130,7 +130,7 @@ def table(n=400):
     return y, pa.table(
         {
             "id": np.arange(n),
-            "mass": [f"{int(3000 + 500 * k + 100 * random.normal()):,} g" for k in y],
+            "mass": [f"{int(3000 + 500 * k + 200 * random.normal()):,} g" for k in y],
             "length": np.where(random.random(n) < 0.1, np.nan, random.normal(size=n) + y),
             "again": np.arange(n) * 0 + random.normal(size=n),
             "color": np.where(np.arange(n) < 2, "blue", random.choice(["red", "green"], n)),
@@ -224,16 +224,16 @@ def test_a_long_tail_is_raised_to_a_power_and_hides_no_gross_error():
     assert powers["mass"] == powers["truth"] == 1
     income, debt, mass, _ = prepared.transform(frame).T
     assert_allclose(debt, -income, atol=1e-9)
-    assert np.abs(RobustScaler().fit_transform(frame["income"].to_numpy()[:, None])).max() > 50
-    assert np.abs(income).max() < 5
+    assert np.abs(RobustScaler().fit_transform(frame["income"].to_numpy()[:, None])).max() > 20
+    assert np.abs(income).max() < 8
     assert np.corrcoef(income, mass)[0, 1] > 0.95
     assert (np.diff(income[np.argsort(normal)]) > 0).all()  # nothing changes places
     values = frame["income"].to_numpy().copy()
     values[0] = 1e7
     spoiled = pa.table({"income": values, "mass": normal})
     prepared = TablePreparation().fit(spoiled)
-    assert prepared.columns_[0].power == pytest.approx(powers["income"], abs=0.1)
-    assert prepared.transform(spoiled)[0, 0] > 3 * np.abs(prepared.transform(spoiled)[1:, 0]).max()
+    assert prepared.columns_[0].power == pytest.approx(powers["income"], abs=0.2)
+    assert prepared.transform(spoiled)[0, 0] > 2 * np.abs(prepared.transform(spoiled)[1:, 0]).max()
 
 
 def test_powers_are_the_likeliest_of_yeo_and_johnson(monkeypatch):
