@@ -14,8 +14,8 @@ from robustlda import RatioLDA, RobustLDA
 from robustlda.data import Weights
 from robustlda.data.columns import typical_square
 from robustlda.datasets.contaminate import flip_into_next_class, flip_labels, gross_rows
+from robustlda.decision import candidates, ridge
 from robustlda.decision import clouds as cloud_rule
-from robustlda.decision import committee, ridge
 from robustlda.estimators import fit_decision
 from robustlda.linalg import principal_angles, weighted_medians
 from robustlda.plan import Plan
@@ -55,7 +55,7 @@ def test_scores_without_a_sample_are_those_of_a_fit_without_it(kind):
             assert_allclose(solution.held_out[left_out], (X[left_out] - f) @ B + t, atol=1e-9)
 
 
-@pytest.mark.parametrize("settings", committee.CLOUDS, ids=["sharp", "soft"])
+@pytest.mark.parametrize("settings", candidates.CLOUDS, ids=["sharp", "soft"])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("load", [load_iris, load_wine])
 def test_clouds_without_a_sample_are_near_a_fit_without_it(load, weighted, settings):
@@ -80,7 +80,7 @@ def test_a_sample_is_hidden_from_the_clouds_that_judge_it():
     rows, hidden, seen = np.arange(60), [], []
     for seed in range(20):
         X, y = clouds(n=60, c=2, gap=0.0, seed=seed)
-        found, honest = cloud_rule.fit(cloud_rule.start_from(X, y, Weights.of(np.ones(60)), 2), committee.CLOUDS[0])
+        found, honest = cloud_rule.fit(cloud_rule.start_from(X, y, Weights.of(np.ones(60)), 2), candidates.CLOUDS[0])
         hidden.append(honest[rows, y].mean())
         seen.append(found.probabilities(X)[rows, y].mean())
     # Labels of two classes that do not differ cannot be predicted; a rule that has seen them pretends to.
@@ -90,14 +90,14 @@ def test_a_sample_is_hidden_from_the_clouds_that_judge_it():
 def test_a_class_without_its_only_sample_is_not_there():
     X, y = clouds(n=30, c=2)
     X, y = np.vstack([X, X.mean(axis=0) + 40]), np.append(y, 2)
-    _, held_out = cloud_rule.fit(cloud_rule.start_from(X, y, Weights.of(np.ones(31)), 3), committee.CLOUDS[0])
+    _, held_out = cloud_rule.fit(cloud_rule.start_from(X, y, Weights.of(np.ones(31)), 3), candidates.CLOUDS[0])
     assert held_out[30, 2] < 0.05
     assert_allclose(held_out.sum(axis=1), 1)
 
 
 def test_landmarks_lie_where_samples_lie_and_are_none():
     X, y = clouds(n=400)
-    found, _ = cloud_rule.fit(cloud_rule.start_from(X, y, Weights.of(np.ones(400)), 3), committee.CLOUDS[0])
+    found, _ = cloud_rule.fit(cloud_rule.start_from(X, y, Weights.of(np.ones(400)), 3), candidates.CLOUDS[0])
     points = found.draw(np.random.default_rng(0).normal(size=(3000, 5)))
     assert_allclose(points.mean(axis=0), X.mean(axis=0), atol=0.3)
     assert_allclose(np.cov(points.T), np.cov(X.T), atol=0.15 * np.trace(np.cov(X.T)))
@@ -313,9 +313,9 @@ def test_clouds_of_few_samples_are_confirmed_by_folds():
     for seed in range(8):
         Z = np.random.default_rng(seed).normal(size=(75, 9))
         start = cloud_rule.start_from(Z, y, Weights.of(np.ones(75)), 3)
-        alone, honest = cloud_rule.fit(start, committee.CLOUDS[0])[1], np.empty((75, 3))
+        alone, honest = cloud_rule.fit(start, candidates.CLOUDS[0])[1], np.empty((75, 3))
         for fold in range(5):
-            honest[folds == fold] = cloud_rule.by_others(start, folds == fold, committee.CLOUDS[0])
+            honest[folds == fold] = cloud_rule.by_others(start, folds == fold, candidates.CLOUDS[0])
         assert_allclose(honest.sum(axis=1), 1)
         right.append([(p.argmax(axis=1) == y).mean() for p in (alone, honest)])
     claimed, confirmed = np.mean(right, axis=0)
@@ -338,11 +338,21 @@ def test_rules_that_say_nothing_are_not_heard():
 
 
 def test_every_label_counts_a_little_however_far_its_sample_is():
-    samples = SimpleNamespace(squared_norms=np.append(np.ones(80), [1e100, 1e200]), weights=Weights.of(np.ones(82)))
-    counted = committee._label_weight(samples)
+    norms, labels = np.append(np.ones(80), [1e100, 1e200]), np.arange(82) % 2
+    samples = SimpleNamespace(squared_norms=norms, weights=Weights.of(np.ones(82)), labels=labels)
+    counted = candidates._label_weight(samples, np.zeros((82, 1)), np.zeros((2, 1)))
     assert counted.min() > 0
     assert (counted[:80] == 1).all()
     assert counted[80:].max() < 1e-90
+
+
+def test_a_class_far_from_all_others_counts_and_its_outliers_do_not():
+    Z = np.append(np.linspace(-1, 1, 80), [10.0, 11, 12, 9, 8, 60])[:, None]
+    labels = np.repeat([0, 1], [80, 6])
+    samples = SimpleNamespace(squared_norms=Z[:, 0] ** 2, weights=Weights.of(np.ones(86)), labels=labels)
+    counted = candidates._label_weight(samples, Z, np.array([[0.0], [10.0]]))
+    assert (counted[:85] == 1).all()
+    assert counted[85] < 0.05
 
 
 def test_points_as_far_as_numbers_go_are_near_to_no_landmark():

@@ -15,7 +15,19 @@ from robustlda.data.centered import CenteredBlock
 from robustlda.data.chunked import LocalParts
 from robustlda.data.columns import Column
 from robustlda.data.dense import DenseBlock
-from robustlda.decision import answers, beliefs, centroid, clouds, committee, held_out, labels, newton, pools, ridge
+from robustlda.decision import (
+    answers,
+    beliefs,
+    centroid,
+    clouds,
+    committee,
+    held_out,
+    labels,
+    members,
+    newton,
+    pools,
+    ridge,
+)
 from robustlda.decision import label_noise as noise
 from robustlda.decision.likelihood import Pool, Scores, WithOneRate, WithRates, best_likelihoods, centered_logs
 from robustlda.linalg import weighted_median
@@ -807,12 +819,12 @@ def test_members_are_pooled_stage_by_stage():
     Z, y = cloudy()
     start = clouds.start_from(Z, y, Weights.of(np.ones(120)), 3)
     found, _ = clouds.fit(start, SETTINGS)
-    linear = [committee.LinearMember(rng.normal(size=(3, 3)), rng.normal(size=3), 9.0) for _ in range(2)]
+    linear = [members.LinearMember(rng.normal(size=(3, 3)), rng.normal(size=3), 9.0) for _ in range(2)]
     stages = [
-        committee.Stage((member,), Pool(rng.uniform(0.2, 1, 2), rng.normal(size=3) / 5, np.zeros((3, 3))))
+        members.Stage((member,), Pool(rng.uniform(0.2, 1, 2), rng.normal(size=3) / 5, np.zeros((3, 3))))
         for member in linear
     ]
-    member = committee.CloudMember(found, 2.0)
+    member = members.CloudMember(found, 2.0)
     near = ridge.Similarities(Z[:4], 3.0)
     correction = np.array([1.0, 2.0, 0.5])
     rule = committee.Committee(np.eye(3), near, tuple(stages), (member,), found, np.full(3, 1 / 3), correction)

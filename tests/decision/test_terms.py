@@ -13,7 +13,7 @@ from test_matrix_free import documents
 from robustlda import LabelAudit, RobustLDA
 from robustlda.data import Weights, as_store
 from robustlda.datasets.contaminate import flip_labels
-from robustlda.decision import committee
+from robustlda.decision import candidates
 from robustlda.decision.terms import DENSITY, NaiveBayes, Terms, terms_of
 
 
@@ -153,16 +153,16 @@ def test_a_rule_that_reads_labels_out_of_beliefs_is_not_heard(monkeypatch):
     given, _ = flip_labels(y, 0.2, np.random.default_rng(2))
     honest = RobustLDA().fit(X, given)
     assert honest.rule_.stages[0] is not honest.rule_.stages[1]
-    alternate = committee.discriminant.alternate
+    alternate = candidates.discriminant.alternate
 
     def reading(regression, labels, beliefs, explain):
         found = alternate(regression, labels, beliefs, explain)
         return replace(found, held_out=0.7 * np.eye(2)[labels.given] + 0.3 * found.held_out)
 
-    monkeypatch.setattr(committee.discriminant, "alternate", reading)
+    monkeypatch.setattr(candidates.discriminant, "alternate", reading)
     cautious = RobustLDA().fit(X, given)
     assert cautious.rule_.stages[0] is cautious.rule_.stages[1]
-    monkeypatch.setattr(committee, "KNOWS_MORE", np.inf)
+    monkeypatch.setattr(candidates, "KNOWS_MORE", np.inf)
     trusting = RobustLDA().fit(X, given)
     assert trusting.rule_.stages[0] is not trusting.rule_.stages[1]
 

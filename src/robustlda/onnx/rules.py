@@ -13,8 +13,9 @@ from scipy.linalg import cholesky
 
 from robustlda.decision.centroid import CentroidRule, Ellipses
 from robustlda.decision.clouds import Clouds, CloudSettings
-from robustlda.decision.committee import CloudMember, Committee, LinearMember, LocalMember, Stage, StepMember
+from robustlda.decision.committee import Committee
 from robustlda.decision.likelihood import PROB_FLOOR, MixedPool, Pool
+from robustlda.decision.members import CloudMember, LinearMember, LocalMember, Stage, StepMember
 from robustlda.decision.ridge import ScoreRule, Similarities
 from robustlda.decision.steps import Steps
 from robustlda.estimators import DiscriminantProjection
