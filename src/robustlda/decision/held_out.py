@@ -8,7 +8,6 @@ other classifiers.
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
 
 import numpy as np
 
@@ -50,15 +49,6 @@ DOUBTS = (1e-3, 1e-6, 1e-12)
 The first, unless labels are better explained by one of the others: they suit classifiers that are much too sure but
 know what they are surest of, as naive Bayes does.
 """
-
-LEAST = 1e-3
-"""What is spread must be no more than this, once probabilities are as sharp as labels allow, if it costs but a little.
-
-Where a classifier is too sure it becomes more, and a label that all speaks against would be wrong at .9 at most.
-"""
-
-LITTLE = 5.0
-"""A log-likelihood that is worth less than that."""
 
 
 def sharpest(likelihoods: list[float]) -> int:
@@ -105,15 +95,13 @@ def explain_probabilities(p: Array, labels: Labels, answers: Answers | None = No
 def _without_certainty(p: Array, labels: Labels) -> Array:
     """Probabilities none of which is zero, as sharp as labels allow."""
     own, rows, c = _to_learn(labels), np.arange(len(p)), p.shape[1]
-    tried = []
+    found, best = p, -np.inf
     for doubt in DOUBTS:
-        sharpness, sharp = as_sharp_as_labels_allow((1 - doubt) * p + doubt / c, own, labels.weight, FACTORS)
+        _, sharp = as_sharp_as_labels_allow((1 - doubt) * p + doubt / c, own, labels.weight, FACTORS)
         likelihood = float(best_likelihoods(sharp[rows, own][None], labels.weight, c)[0])
-        tried.append((likelihood, (doubt / c) ** sharpness, sharp))
-    highest = max(likelihood for likelihood, _, _ in tried)
-    roomy = (sharp for likelihood, least, sharp in tried if least <= LEAST and likelihood >= highest - LITTLE)
-    good = (sharp for likelihood, _, sharp in tried if likelihood >= highest - TIE)
-    return next(chain(roomy, good))
+        if likelihood > best + TIE:
+            found, best = sharp, likelihood
+    return found
 
 
 def from_scores(scores: Array, labels: Labels) -> Array:
