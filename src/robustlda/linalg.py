@@ -13,6 +13,9 @@ from threadpoolctl import ThreadpoolController
 
 Array = npt.NDArray[Any]
 
+EVEN = 1e-9
+"""A part of the weight of all, by which two parts of it may differ and be alike: rounding must not choose a median."""
+
 
 def one_thread() -> AbstractContextManager[Any]:
     """Linear algebra by one thread, for many small products.
@@ -88,7 +91,7 @@ def weighted_quantile(values: Array, weight: Array, share: float) -> float:
     """Smallest value with at least that share of the weight at or below it."""
     order = np.argsort(values)  # in whatever order equal ones come
     cumulative = np.cumsum(weight[order])
-    return float(values[order[np.searchsorted(cumulative, share * cumulative[-1])]])
+    return float(values[order[np.searchsorted(cumulative, share * cumulative[-1] * (1 - EVEN))]])
 
 
 def weighted_median(values: Array, weight: Array) -> float:
@@ -101,7 +104,7 @@ def weighted_medians(V: Array, weight: Array) -> Array:
     order = np.argsort(V, axis=0)
     cumulative = np.cumsum(weight[order], axis=0)
     half = cumulative[-1] / 2
-    middle = [(cumulative >= half * (1 - 1e-12)).argmax(axis=0), (cumulative > half * (1 + 1e-12)).argmax(axis=0)]
+    middle = [(cumulative >= half * (1 - EVEN)).argmax(axis=0), (cumulative > half * (1 + EVEN)).argmax(axis=0)]
     return np.take_along_axis(V, np.take_along_axis(order, np.array(middle), axis=0), axis=0).mean(axis=0)
 
 
@@ -109,7 +112,7 @@ def weighted_quantiles(V: Array, weight: Array, shares: Sequence[float]) -> list
     """For each share the smallest entry of every column with at least that share of the weight at or below it."""
     order = np.argsort(V, axis=0)
     cumulative = np.cumsum(weight[order], axis=0)
-    places = [(cumulative >= share * cumulative[-1] * (1 - 1e-12)).argmax(axis=0)[None] for share in shares]
+    places = [(cumulative >= share * cumulative[-1] * (1 - EVEN)).argmax(axis=0)[None] for share in shares]
     return [np.take_along_axis(V, np.take_along_axis(order, place, axis=0), axis=0)[0] for place in places]
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from robustlda.data.journal import Journal
-from robustlda.linalg import Array, weighted_quantile
+from robustlda.linalg import EVEN, Array, weighted_quantile
 
 _DIGIT = 16  # bits
 _BINS = 1 << _DIGIT
@@ -284,7 +284,7 @@ def quantiles(weight: Any, *asked: tuple[Any, float]) -> list[float]:
         counts = fold(partial(_histograms, prefixes, place), operator.add, weight, *columns)
         cumulative = below[:, None] + np.cumsum(counts, axis=1)
         if place == 0:
-            targets = np.array(shares) * cumulative[:, -1]
+            targets = np.array(shares) * cumulative[:, -1] * (1 - EVEN)
         for k in range(len(asked)):
             digit = min(int(np.searchsorted(cumulative[k], targets[k])), int(np.flatnonzero(counts[k])[-1]))
             below[k] = cumulative[k, digit] - counts[k, digit]
