@@ -11,6 +11,7 @@ from robustlda.data import as_store
 from robustlda.data import space as spaces
 from robustlda.data.scaled import ScaledStore
 from robustlda.data.units import feature_units
+from robustlda.linalg import weighted_medians, weighted_quantile
 from robustlda.plan import Plan
 
 
@@ -104,3 +105,10 @@ def test_one_far_sample_of_features_in_units_of_any_size_spans_the_largest_featu
     basis = spaces.span_of_triangle(R, scale, 1e-13, 0.0)
     assert basis.shape == (10, 1)
     assert_allclose(np.abs(basis[9]), 1)
+
+
+@pytest.mark.parametrize("more", [-1e-11, 0.0, 1e-11])
+def test_rounding_chooses_no_median(more):
+    weight = np.array([1 + more, 1.0])
+    assert weighted_quantile(np.array([1.0, 2.0]), weight, 0.5) == 1
+    assert weighted_medians(np.array([[1.0], [2.0]]), weight) == 1.5
