@@ -164,7 +164,8 @@ def _keys(labels: Array, one: Array, two: Array) -> Array:
 
 
 def _order(coordinate: Array) -> Array:
-    return np.asarray((_SHUFFLE * coordinate) % 1.0)
+    # With an offset: the coordinate of the median is 0, and a rounding error below it would be the last in order.
+    return np.asarray((_SHUFFLE * coordinate + 0.4142) % 1.0)
 
 
 def _directions(samples: Samples) -> Array:
