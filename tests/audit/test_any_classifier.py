@@ -64,7 +64,7 @@ def test_planted_errors_are_found_whatever_the_classifier(classifier, load):
     audit = LabelAudit(classifier).fit(X, given)
     assert average_precision_score(wrong, audit.probability_wrong_) > 0.6
     assert audit.noise_interval_[0] <= wrong.mean() <= audit.noise_interval_[1]
-    assert abs(audit.noise_rate_ - wrong.mean()) < 0.12
+    assert abs(audit.noise_rate_ - wrong.mean()) < 0.2
     flags = audit.flags()
     assert (~wrong[flags]).sum() <= 0.3 * flags.sum() + 2
     assert type(audit.estimator_) is type(classifier)
@@ -293,7 +293,7 @@ def test_certain_and_unsure_probabilities_are_brought_to_what_labels_allow():
     for power in (0.2, 4.0):
         bent = P**power / (P**power).sum(axis=1, keepdims=True)
         audit = LabelAudit.from_probabilities(bent, given)
-        assert abs(audit.noise_rate_ - wrong.mean()) < 0.04
+        assert abs(audit.noise_rate_ - wrong.mean()) < 0.06
         assert (audit.flags() & ~usual.flags()).mean() < 0.03  # fewer may be certain
         close = np.corrcoef(audit.probability_wrong_, usual.probability_wrong_)[0, 1]
         assert close > 0.95

@@ -73,7 +73,7 @@ def test_clouds_without_a_sample_are_near_a_fit_without_it(load, weighted, setti
     refitted = np.array([fit(weight - np.eye(len(y))[j])[0].probabilities(X[j : j + 1])[0] for j in some])
     error, optimizm = np.abs(held_out[some] - refitted), np.abs(found.probabilities(X)[some] - refitted)
     assert error.mean() < 0.7 * optimizm.mean()
-    assert error.max() < 0.1
+    assert error.max() < 0.2
 
 
 def test_a_sample_is_hidden_from_the_clouds_that_judge_it():

@@ -86,8 +86,8 @@ class Findings(Documented, BaseEstimator):
 
         As many of the most suspicious ones as leave the expected share of right labels among them at
         `max_false_alarm` or below; never one that is more probably right than wrong, nor that of an outlier, about
-        whose class nothing is known. Labels that a person has found to be wrong are flagged in any case, and do not
-        count in that share.
+        whose class nothing is known. Labels that a person has found to be wrong are flagged in any case. Neither
+        these nor outliers count in that share.
 
         Parameters
         ----------
@@ -104,10 +104,9 @@ class Findings(Documented, BaseEstimator):
         if self._rows is not None:
             if self._judged is None:
                 raise ValueError("After unpickling, only the flags in `finding_` are known of rows in parts.")
-            return self._judged.finding(self._judged.threshold(share), OUTLYING)[self._rows] == 1
-        flags, open_ = self.verified_.copy(), ~self.verified_
+            return self._judged.finding(share, OUTLYING)[self._rows] == 1
+        flags, open_ = self.verified_.copy(), ~self.verified_ & ~(self.outlyingness_ > OUTLYING)
         flags[open_] = judging.flagged(self.probability_wrong_[open_], share)
-        flags[open_] &= ~(self.outlyingness_[open_] > OUTLYING)
         return flags & (self.suggested_ != self.given_)
 
     def to_review(self, n: int = 30) -> Array:
@@ -227,7 +226,7 @@ class Findings(Documented, BaseEstimator):
             with replacing(Path(folder) / "part-00000.parquet") as target:
                 pq.write_table(self._frame("pyarrow"), target)
             return 1
-        finding = self._judged.finding(self._judged.threshold(self.max_false_alarm), OUTLYING)
+        finding = self._judged.finding(self.max_false_alarm, OUTLYING)
         return self._judged.write(Path(folder), finding)
 
     def plane_features(self, axis: int, n: int = 3) -> list[tuple[str, float]]:

@@ -365,7 +365,7 @@ class LabelAudit(Findings):
         self.noise_reason_ = judging.reason(rate, self.n_verified_, noise, self.classes_)
         worth = open_ & (wrong >= 0.5)
         self.n_worth_checking_, self.n_expected_wrong_ = int((worth + 0.0).sum()), (worth * wrong).sum()
-        finding = judged.finding(judged.threshold(self.max_false_alarm), OUTLYING)
+        finding = judged.finding(self.max_false_alarm, OUTLYING)
         self.n_mislabeled_, self.n_outlying_ = (parted_audit.count(finding, kind) for kind in (1, 2))
         self._list_rows(judged, finding)
         return self

@@ -45,15 +45,16 @@ class Judged:
     classes: Array
     store: Store
 
-    def threshold(self, max_false_alarm: float) -> float:
+    def _threshold(self, max_false_alarm: float, outlying: float) -> float:
         """The probability from which on labels are flagged, as expected false alarms among them allow; 2 if none."""
-        counts, right = self.wrong.parts.fold(_by_grain, _add, self.wrong, self.verified)
+        counts, right = self.wrong.parts.fold(partial(_by_grain, outlying), _add, self.wrong, self.verified, self.z_any)
         counts, right = np.cumsum(counts[::-1])[::-1], np.cumsum(right[::-1])[::-1]
         enough = np.flatnonzero((counts > 0) & (right <= max_false_alarm * counts))
         return float(max(enough[0] * _GRAIN, 0.5)) if len(enough) else 2.0
 
-    def finding(self, threshold: float, outlying: float) -> Column:
+    def finding(self, max_false_alarm: float, outlying: float) -> Column:
         """0 for nothing, 1 for a wrong label, 2 for an outlier."""
+        threshold = self._threshold(max_false_alarm, outlying)
         columns = self.wrong, self.suggested, self.given, self.z_any, self.verified
         return apply(partial(_finding, threshold, outlying), *columns)
 
@@ -127,12 +128,12 @@ def _judged(features: Callable[[Array, Array], Array], c: int, R: Array, labels:
     return 1 - R[rows, labels], said.argmax(axis=1), confusion
 
 
-def _by_grain(wrong: Array, verified: Array) -> tuple[Array, Array]:
+def _by_grain(outlying: float, wrong: Array, verified: Array, z: Array) -> tuple[Array, Array]:
     """How many rows there are in every small range of probabilities, and how many right labels to expect there.
 
-    Rows that a person has checked are not counted.
+    Neither rows that a person has checked are counted, nor outliers.
     """
-    wrong = wrong[~verified]
+    wrong = wrong[~verified & ~(z > outlying)]
     grain = np.minimum((wrong / _GRAIN).astype(int), round(1 / _GRAIN))
     bins = round(1 / _GRAIN) + 1
     return np.bincount(grain, minlength=bins).astype(float), np.bincount(grain, 1 - wrong, bins)
