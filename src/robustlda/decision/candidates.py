@@ -250,7 +250,8 @@ def _label_weight(samples: Samples, Z: Array, centers: Array) -> Array:
     factors = ridge.shrink_factors(samples.squared_norms, limit)
     far = np.flatnonzero(factors < 1)
     outside = np.maximum(samples.squared_norms - np.einsum("ij,ij->i", Z, Z), 0)
-    for k in np.flatnonzero(np.bincount(samples.labels[far], minlength=len(centers)) >= _A_CLASS) if len(far) else ():
+    copies = np.bincount(samples.labels[far], (given / samples.weights.one)[far], len(centers))
+    for k in np.flatnonzero(copies > _A_CLASS - 0.5):
         members = samples.labels == k
         lengths = outside + np.einsum("ij,ij->i", Z - centers[k], Z - centers[k])
         limit = CLIP_RADIUS2 * typical_square(lengths[members], given[members])
