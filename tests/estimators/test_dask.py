@@ -161,7 +161,7 @@ def _workers(n):
 @pytest.fixture(scope="module")
 def digits():
     X, y = load_digits(return_X_y=True)
-    X, y = X[:900], y[:900]
+    X, y = X[:450], y[:450]
     return da.from_array(X, chunks=(150, -1)), da.from_array(y, chunks=150)
 
 
