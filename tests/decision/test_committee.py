@@ -347,7 +347,7 @@ def test_every_label_counts_a_little_however_far_its_sample_is():
 
 
 def test_a_class_far_from_all_others_counts_and_its_outliers_do_not():
-    Z = np.append(np.linspace(-1, 1, 80), [10.0, 11, 12, 9, 8, 60])[:, None]
+    Z = np.append(np.linspace(-1, 1, 80), [10.0, 12, 14, 8, 6, 60])[:, None]
     labels = np.repeat([0, 1], [80, 6])
     samples = SimpleNamespace(squared_norms=Z[:, 0] ** 2, weights=Weights.of(np.ones(86)), labels=labels)
     counted = candidates._label_weight(samples, Z, np.array([[0.0], [10.0]]))

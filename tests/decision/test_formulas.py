@@ -29,6 +29,7 @@ from robustlda.decision import (
     ridge,
 )
 from robustlda.decision import label_noise as noise
+from robustlda.decision import likelihood as module
 from robustlda.decision.likelihood import Pool, Scores, WithOneRate, WithRates, best_likelihoods, centered_logs
 from robustlda.linalg import weighted_median
 
@@ -655,6 +656,17 @@ def test_maxima_of_the_likelihood_are_maxima(uniform):
                 assert kind(scores, near).value <= found.point.value + 1e-9
         _, logdet = np.linalg.slogdet(-found.point.hessian())
         assert_allclose(found.log_width, -logdet / 2)
+
+
+@pytest.mark.parametrize(("total", "penalty"), [(0.5, 0.5), (1.0, 0.0), (1.9, 0.0), (3.0, 1.0)])
+def test_pools_blunter_than_their_rules_or_sharper_than_two_are_held_back(total, penalty):
+    P, these = pooled()
+    scores = Scores(centered_logs(P), these)
+    at = np.concatenate([np.full(scores.e, np.log(total / scores.e)), np.zeros(scores.c), [-2.0]])
+    shift = scores.e * np.log(total) ** 2
+    stiff = module._PRIOR_BLUNT if total < 1 else module._PRIOR_SHARP
+    expected = (module._PRIOR_WEIGHT * shift + stiff * penalty**2) / 2
+    assert_allclose(WithOneRate(scores, at)._of_pool(), -expected, atol=1e-12)
 
 
 def test_a_pool_is_fitted_again_to_what_was_given():
