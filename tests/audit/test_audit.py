@@ -15,7 +15,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.preprocessing import StandardScaler
 
 from robustlda import LabelAudit, RobustLDA
-from robustlda.audit import farness, frames
+from robustlda.audit import farness, frames, parted_audit
 from robustlda.datasets.contaminate import flip_into_next_class, flip_labels, gross_rows
 from robustlda.plan import Plan
 
@@ -424,3 +424,10 @@ def test_what_was_checked_may_go_by_ids():
     assert_array_equal(by_id.probability_wrong_, by_row.probability_wrong_)
     with pytest.raises(ValueError, match="verified names row 'P-911', which has no label in column 'kind'"):
         LabelAudit().fit(frame, "kind", ids="tag", verified={"P-911": 1})
+
+
+def test_neither_outliers_nor_checked_rows_count_among_flagged_ones_in_parts():
+    wrong, z = np.array([0.9, 0.9, 0.9, 0.2]), np.array([0.0, 99, 0, 0])
+    counts, right = parted_audit._by_grain(5.0, wrong, np.array([False, False, True, False]), z)
+    assert counts.sum() == 2
+    assert right.sum() == pytest.approx(0.1 + 0.8)

@@ -22,6 +22,7 @@ from robustlda.data.weights import Weights
 from robustlda.linalg import Array
 
 _SAME = 1e-8  # in units of the spread of a coordinate: farther apart than any rounding error, nearer than any two rows
+_OFFSET = 0.4142  # as good as random, so that no coordinate is where rounding decides
 _SHUFFLE = 1e3  # the digits of a coordinate behind this one make the order
 
 
@@ -158,14 +159,14 @@ def _coordinates(samples: Samples) -> tuple[Any, Any]:
 def _keys(labels: Array, one: Array, two: Array) -> Array:
     """The same for copies, different for others."""
     keys = np.empty(len(labels), _KEY)
-    # Rounded to multiples of a number, with a random offset, as rows of whole numbers may lie on such multiples.
-    keys["label"], keys["one"], keys["two"] = labels, np.rint(one / _SAME + 0.4142), np.rint(two / _SAME + 0.4142)
+    # Rounded to multiples of a number, with an offset, as rows of whole numbers may lie on such multiples.
+    keys["label"], keys["one"], keys["two"] = labels, np.rint(one / _SAME + _OFFSET), np.rint(two / _SAME + _OFFSET)
     return keys
 
 
 def _order(coordinate: Array) -> Array:
     # With an offset: the coordinate of the median is 0, and a rounding error below it would be the last in order.
-    return np.asarray((_SHUFFLE * coordinate + 0.4142) % 1.0)
+    return np.asarray((_SHUFFLE * coordinate + _OFFSET) % 1.0)
 
 
 def _directions(samples: Samples) -> Array:
