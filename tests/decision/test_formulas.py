@@ -669,6 +669,17 @@ def test_pools_blunter_than_their_rules_or_sharper_than_two_are_held_back(total,
     assert_allclose(WithOneRate(scores, at)._of_pool(), -expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("c", range(2, 30))
+def test_at_the_rate_that_tells_nothing_labels_have_no_slope(c):
+    """Right labels are then as frequent as each wrong one, and no rounding error makes them rarer."""
+    ones, known = np.ones(4 * c), np.full(4 * c, -1)
+    these = labels.Labels(np.arange(4 * c) % c, ones, ones, known, c)
+    scores = Scores(centered_logs(np.random.default_rng(c).dirichlet(np.ones(c), (2, 4 * c))), these)
+    at = WithOneRate(scores, np.zeros(2 + c + 1))
+    assert_array_equal(at._g, np.zeros(4 * c))
+    assert np.isfinite(at.hessian()).all()
+
+
 def test_a_pool_is_fitted_again_to_what_was_given():
     P, these = pooled()
     scores = Scores(centered_logs(P), these)

@@ -407,8 +407,9 @@ class WithOneRate(Point):
     def __init__(self, scores: Scores, v: Array) -> None:
         super().__init__(scores, v)
         c, odds = scores.c, np.exp(self._rest[0])
-        self._rate = (c - 1) * odds / (1 + (c - 1) * odds)
-        self._right, self._wrong = 1 - self._rate, self._rate / (c - 1)
+        self._right = 1 / (1 + (c - 1) * odds)
+        self._wrong = odds * self._right  # in this way never more than the former, not even by a rounding error
+        self._rate = (c - 1) * self._wrong
         own, checked = self.by_features.ravel()[scores.targets], scores.checked
         self._q = self._wrong + (self._right - self._wrong) * own
         self._g = (self._right - self._wrong) * own / self._q
