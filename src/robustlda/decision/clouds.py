@@ -83,11 +83,15 @@ class Clouds:
         return softmax(log_density + _log(self.shares))
 
     def draw(self, directions: Array) -> Array:
-        """Points spread over the clouds: standard normal directions (points × m) become members of classes by turns."""
+        """Points spread over the clouds: standard normal directions (points × m) become members of classes by turns.
+
+        Classes come one after the other along the first direction: their names must not matter.
+        """
         eigenvalues, V = np.linalg.eigh(self.precision)
         root = (V / np.sqrt(eigenvalues)) @ V.T
         place = (np.arange(len(directions)) + 0.5) / len(directions)
-        k = np.searchsorted(np.cumsum(self.shares) / self.shares.sum(), place)
+        order = np.argsort(self.centers @ directions[0], kind="stable")
+        k = order[np.searchsorted(np.cumsum(self.shares[order]) / self.shares.sum(), place)]
         return (self.centers[k] + directions @ root) * self.unit
 
 
