@@ -216,6 +216,22 @@ def test_verdicts_depend_on_the_numbers():
     assert claims.cost([path(*falling, seconds=50), trace]).verdict == "does not hold"
 
 
+def test_descents_that_begin_at_their_limit_have_verdicts_and_costs():
+    """As many dimensions as there are: nothing is left to choose, and no step to take."""
+    still = [path(0.5, algorithm=algorithm, seconds=0.002) for algorithm in ("plain", "accelerated", "trace_ratio")]
+    assert (still[0].iterations, still[0].steps, still[0].seconds_per_step) == (0, 0, 0.002)
+    assert "1.0 to 1.0 times as long per iteration" in claims.cost(still).found
+    assert claims.quadratic(still).verdict == "not measured"
+    table = report._cost_table(still)
+    assert table.rows == [("ORL", *("2", "0.002") * 3)]
+    assert len(claims.all_claims(results.Results([], [], still))) == 6
+    assert claims.all_claims(results.Results([], [], still[1:])) == []
+    slow = path(*(1 + 0.9**k for k in range(20)))
+    assert "none of them, 1 not within 300" in claims.within_twenty([slow, *still[1:]]).found
+    assert claims.cost([slow, still[2]]).verdict == "not measured"
+    assert claims.cost(still[:1]).verdict == "not measured"
+
+
 def test_what_robust_lda_keeps_depends_on_its_numbers():
     falling = [2.0, 1.5, 1.2, 1.1, 1.1]
     plain, ours = path(*falling), path(1.0, -1.0, -1.5, algorithm="believed")

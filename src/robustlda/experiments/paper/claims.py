@@ -19,6 +19,7 @@ from robustlda.linalg import Array
 
 AS_PUBLISHED = ("rlda_1nn", "rlda_pca_1nn")
 OURS = "robust_1nn"
+NOT_MEASURED = "not measured"
 STABLE = 5.0
 """Percentage points that may be lost from 0 to 40 %."""
 
@@ -54,14 +55,15 @@ def all_claims(results: Results) -> list[Claim]:
     labels = [row for row in results.wrong_labels if row.succeeded]
     corrupted = [row for row in results.corrupted_samples if row.succeeded]
     paths = [path for path in results.paths if path.succeeded]
+    measured = of_algorithm(paths, "plain")
     found: list[Claim] = []
-    if paths:
+    if measured:
         found += [monotone(paths), within_twenty(paths), stationary(paths), global_limit(paths), quadratic(paths)]
     if results.angles:
         found.append(toy(results.angles))
     if labels:
         found += [stable(labels, "noisy"), stable(labels, "clean"), best(labels, "noisy"), best(labels, "clean")]
-    if paths:
+    if measured:
         found.append(cost(paths))
     if corrupted:
         found.append(outliers(corrupted))
@@ -106,7 +108,7 @@ def within_twenty(paths: Sequence[ObjectivePath]) -> Claim:
 
 
 def _our_iterations(paths: Sequence[ObjectivePath]) -> str:
-    counts = [len(path.objective) - 1 for path in paths]
+    counts = [path.steps for path in paths]
     if not counts:
         return "–"
     verdict = "holds" if max(counts) <= 20 else "does not hold"
@@ -117,8 +119,8 @@ def _iterations(paths: Sequence[ObjectivePath], algorithm: str) -> str:
     counts = [path.iterations for path in of_algorithm(paths, algorithm)]
     known = [count for count in counts if count is not None]
     slow = f", {len(counts) - len(known)} not within 300" if len(known) < len(counts) else ""
-    share = _share_within_twenty(counts)
-    return f"{algorithm} {share:.0%} of {len(counts)} runs ({min(known)} to {max(known)} iterations{slow})"
+    fast = f"{min(known)} to {max(known)} iterations" if known else "none of them"
+    return f"{algorithm} {_share_within_twenty(counts):.0%} of {len(counts)} runs ({fast}{slow})"
 
 
 def _share_within_twenty(counts: Sequence[int | None]) -> float:
@@ -157,16 +159,19 @@ def global_limit(paths: Sequence[ObjectivePath]) -> Claim:
 
 
 def quadratic(paths: Sequence[ObjectivePath]) -> Claim:
+    says, source = "Convergence is quadratic (theorem on Algorithm 1)", "`convergence.csv`, column path"
     plain = [path.rate for path in of_algorithm(paths, "plain") if not np.isnan(path.rate)]
-    trace = [len(path.objective) - 1 for path in of_algorithm(paths, "trace_ratio")]
+    trace = [path.steps for path in of_algorithm(paths, "trace_ratio")]
+    if not plain or not trace:
+        return Claim(says, "no run is long enough to tell", NOT_MEASURED, source)
     return Claim(
-        "Convergence is quadratic (theorem on Algorithm 1)",
+        says,
         f"the distance of J from its limit shrinks to {median(plain):.0%} per step (median; {min(plain):.0%} to "
         f"{max(plain):.0%}), a linear rate; trLDA, to which the theorem applies, converges in {min(trace)} to "
         f"{max(trace)} steps",
         f"{'holds' if median(plain) < 0.02 else 'does not hold'} for Algorithm 2, "
         f"{'holds' if max(trace) <= 20 else 'does not hold'} for trLDA",
-        "`convergence.csv`, column path",
+        source,
     )
 
 
@@ -307,20 +312,23 @@ def _our_place(rows: Sequence[Row], reference: str) -> str:
 
 
 def cost(paths: Sequence[ObjectivePath]) -> Claim:
+    says, source = "An iteration costs as much as one of trLDA", "`convergence.csv`, start pca, column seconds"
+    traces = {path.dataset: path for path in of_algorithm(paths, "trace_ratio")}
     per_step, total = [], []
     for path in of_algorithm(paths, "plain"):
-        (trace,) = [p for p in of_algorithm(paths, "trace_ratio") if p.dataset == path.dataset]
-        if path.start == "pca" and path.iterations:
-            step = path.seconds / (len(path.objective) - 1)
-            per_step.append(step * (len(trace.objective) - 1) / trace.seconds)
-            total.append(step * path.iterations / trace.seconds)
+        trace = traces.get(path.dataset)
+        if trace and path.start == "pca" and path.iterations is not None:
+            per_step.append(path.seconds_per_step / trace.seconds_per_step)
+            total.append(path.seconds_per_step * max(path.iterations, 1) / trace.seconds)
+    if not total:
+        return Claim(says, "no run ended within 300 iterations", NOT_MEASURED, source)
     return Claim(
-        "An iteration costs as much as one of trLDA",
+        says,
         f"plain rLDA takes {min(per_step):.1f} to {max(per_step):.1f} times as long per iteration (median "
         f"{median(per_step):.1f}), and {min(total):.1f} to {max(total):.1f} times in total (median "
         f"{median(total):.1f})",
         _cost_verdict(median(per_step), median(total)),
-        "`convergence.csv`, start pca, column seconds",
+        source,
     )
 
 

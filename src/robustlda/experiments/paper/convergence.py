@@ -76,8 +76,20 @@ class ObjectivePath(Descent, Outcome):
         """Iterations until the relative change of J stays at or below 1e-6; None if it did not within `LIMIT`."""
         return self.iterations_to(1e-6, relative=True)
 
+    @property
+    def steps(self) -> int:
+        """Steps of the descent."""
+        return len(self.objective) - 1
+
+    @property
+    def seconds_per_step(self) -> float:
+        """Of a descent that has begun at its limit, what it takes to find that out."""
+        return self.seconds / max(self.steps, 1)
+
     def iterations_to(self, change: float, *, relative: bool) -> int | None:
         J = self.objective
+        if len(J) == 1:
+            return 0
         large = np.flatnonzero(-np.diff(J) > change * (J[:-1] if relative else 1))
         needed = int(large[-1]) + 2 if len(large) else 1
         return needed if needed < len(J) else None

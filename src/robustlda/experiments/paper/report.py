@@ -178,7 +178,7 @@ def _iteration_table(paths: Sequence[convergence.ObjectivePath]) -> ReportTable:
 
 
 def _steps(paths: Sequence[convergence.ObjectivePath]) -> str:
-    return ", ".join(str(len(path.objective) - 1) for path in paths if path.succeeded) or "–"
+    return ", ".join(str(path.steps) for path in paths if path.succeeded) or "–"
 
 
 _COMPARED = ("plain", "accelerated", "trace_ratio")
@@ -207,9 +207,8 @@ def _iterations(paths: Sequence[convergence.ObjectivePath]) -> str:
 def _seconds(path: convergence.ObjectivePath | None) -> tuple[str, str]:
     if path is None:
         return "–", "–"
-    steps = len(path.objective) - 1
-    needed = steps if path.algorithm == "trace_ratio" else path.iterations or steps
-    return f"{1000 * path.seconds / steps:.3g}", f"{path.seconds * needed / steps:.3g}"
+    needed = path.steps if path.algorithm == "trace_ratio" else path.iterations or path.steps
+    return f"{1000 * path.seconds_per_step:.3g}", f"{path.seconds_per_step * max(needed, 1):.3g}"
 
 
 def _toy(angles: Sequence[toy.Angle]) -> list[Block]:
