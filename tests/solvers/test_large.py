@@ -64,8 +64,8 @@ def test_acceleration_ends_where_plain_steps_do_or_as_low(n, d, c, m, start):
         assert fast.stop.converged
         higher.append(fast.history[-1] / plain.history[-1] - 1)
         longer.append(fast.n_iter - plain.n_iter)
-    assert np.median(higher) <= 1e-6
-    assert np.median(longer) <= 3
+    assert np.median(higher) <= (1e-6 if n > d else 2e-3)
+    assert np.median(longer) < 0
 
 
 def test_subspaces_descend_to_a_stationary_point_as_low_as_the_plain_one():
