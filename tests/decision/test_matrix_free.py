@@ -65,7 +65,7 @@ def test_leverages_are_nearly_exact_and_have_no_bias():
     for penalty in matrix_free.PENALTIES:
         _, leverage = exact(X, np.ones(len(y)), np.ones(len(y)), penalty, np.eye(3)[y])
         error = found._leverage(penalty) - leverage
-        assert np.abs(error).mean() < 0.04
+        assert np.abs(error).mean() < 0.05  # .04 by its number of probes
         assert abs(error.mean()) < 0.012
 
 
