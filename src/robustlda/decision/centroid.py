@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.stats import chi2
+from scipy.special import gammaincinv
 
 from robustlda.data import distinct
 from robustlda.data.centered import CenteredBlock
@@ -133,4 +133,5 @@ def _shrunk(S: Array, freedom: float, floor: float) -> Array:
 def _consistency(squared: Array, weight: Array, m: int) -> float:
     """The factor that makes the scatter agree with a Gaussian at the median distance."""
     # Kept within bounds: where classes are points, distances are rounding errors and say nothing about scale.
-    return float(np.clip(weighted_median(squared, weight) / chi2(m).median(), 0.05, 20))
+    expected = 2 * gammaincinv(m / 2, 0.5)  # the median of χ²
+    return float(np.clip(weighted_median(squared, weight) / expected, 0.05, 20))

@@ -42,8 +42,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cholesky
 from scipy.linalg.lapack import dtrtri
-from scipy.special import erf, gammaln
-from scipy.stats import chi2
+from scipy.special import erf, gammaincinv, gammaln
 
 from robustlda.data import Samples
 from robustlda.data.columns import class_totals, median
@@ -161,7 +160,8 @@ def _within(totals: Array, sums: Array, S: Array, dtype: np.dtype[Any]) -> tuple
 def _fewer(p: int) -> float:
     """By what weights u = median(√δ) / √δ make the scatter of normal samples smaller: E[uδ] / E[δ], with δ ~ χ²."""
     log_mean_length = 0.5 * np.log(2) + gammaln((p + 1) / 2) - gammaln(p / 2)
-    return float(np.sqrt(chi2(p).median()) * np.exp(log_mean_length) / p)
+    middle = 2 * gammaincinv(p / 2, 0.5)
+    return float(np.sqrt(middle) * np.exp(log_mean_length) / p)
 
 
 def _target(samples: Samples, S: Array) -> Array:
