@@ -18,6 +18,7 @@ from robustlda.data.dense import DenseBlock
 from robustlda.decision import (
     answers,
     beliefs,
+    candidates,
     centroid,
     clouds,
     committee,
@@ -431,6 +432,23 @@ def labels_of(given, c, weight=None, known=None, one=None):
     weight = np.ones(len(given)) if weight is None else weight
     known = np.full(len(given), -1) if known is None else known
     return labels.Labels(given, weight, np.minimum(weight, 1) if one is None else one, known, c)
+
+
+@pytest.mark.parametrize(
+    ("before", "by", "spread", "outdone"),
+    [
+        (0.25, 0.4, 0.8, True),  # 16 more, three standard errors of which are 15.2
+        (0.25, 0.4, 0.9, False),
+        (0.6, 0.08, 0.0, False),  # 3.2 more than 7.3, half of which is asked for
+        (0.6, 0.12, 0.0, True),
+    ],
+)
+def test_a_rule_is_outdone_by_what_is_clearly_and_much_better(before, by, spread, outdone):
+    given = np.arange(40) % 2
+    after = before * np.exp(by + spread * np.where(np.arange(40) < 20, 1, -1))
+    first, second = (np.where(np.eye(2)[given] > 0, p[:, None], 1 - p[:, None]) for p in (np.full(40, before), after))
+    asking = SimpleNamespace(labels=labels_of(given, 2))
+    assert candidates.Candidates._outdone(asking, first, second, np.eye(2)[given]) is outdone
 
 
 def test_counts_and_transitions_of_beliefs():
