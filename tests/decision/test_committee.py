@@ -355,6 +355,48 @@ def test_a_class_far_from_all_others_counts_and_its_outliers_do_not():
     assert counted[85] < 0.05
 
 
+@pytest.mark.parametrize(("n", "counts"), [(5, True), (4, False)])
+def test_five_far_samples_of_a_kind_may_be_a_class(n, counts):
+    Z = np.append(np.linspace(-1, 1, 80), np.linspace(9, 11, n))[:, None]
+    samples = SimpleNamespace(
+        squared_norms=Z[:, 0] ** 2, weights=Weights.of(np.ones(80 + n)), labels=np.repeat([0, 1], [80, n])
+    )
+    counted = candidates._label_weight(samples, Z, np.array([[0.0], [10.0]]))
+    assert (counted[80:] == 1).all() == counts
+
+
+@pytest.mark.parametrize(("sizes", "can_be"), [((5, 9), True), ((4, 9), False), ((9, 0), False)])
+def test_folds_need_a_sample_of_every_class_in_each(sizes, can_be):
+    dealing = SimpleNamespace(targets=np.repeat([0, 1], sizes), samples=SimpleNamespace(n_classes=2))
+    assert candidates.Candidates._can_be_dealt(dealing, SimpleNamespace(first=np.arange(sum(sizes)))) == can_be
+
+
+@pytest.mark.parametrize(
+    ("claimed", "confirmed", "n_folds", "kept"),
+    [
+        (20.0, [16.0] * 5, 1, True),  # more than .75 in the first fold, of a gain worth speaking of
+        (20.0, [14.0] * 5, 5, True),  # more than half in all
+        (20.0, [16.0, 0, 0, 0, 0], 1, True),
+        (20.0, [14.0, 9, 9, 9, 8], 5, False),
+        (3.0, [3.0, 0, 0, 0, 0], 5, False),
+    ],
+)
+def test_what_clouds_claim_is_confirmed_by_a_fold_or_by_all(monkeypatch, claimed, confirmed, n_folds, kept):
+    """A gain is the sum of its samples here, one for each fold."""
+    asked = []
+
+    def by_others(start, out, settings):
+        asked.append(np.flatnonzero(out).tolist())
+        return np.array(confirmed)[out][:, None]
+
+    monkeypatch.setattr(cloud_rule, "by_others", by_others)
+    judge = SimpleNamespace(samples=SimpleNamespace(n_classes=2), _gain_by_clouds=lambda p, some: p[some].sum())
+    held_out = np.full((5, 1), claimed)
+    found = candidates.Candidates._confirmed(judge, held_out, None, np.arange(5), candidates.CLOUDS[0])
+    assert asked == [[fold] for fold in range(n_folds)]
+    assert_allclose(found, held_out if kept else np.array(confirmed)[:, None])
+
+
 def test_points_as_far_as_numbers_go_are_near_to_no_landmark():
     Z = np.array([[0.0, 0.0], [1e86, -2e86], [3e-119, 0.0]])
     near = ridge.Similarities(np.array([[0.0, 0.0], [1e-120, 2e-120]]), 1e-239).of(Z)

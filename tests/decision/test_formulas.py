@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import sqrtm
 from scipy.optimize import minimize
-from scipy.special import logsumexp, softmax
+from scipy.special import expit, logit, logsumexp, softmax
 from scipy.stats import chi2, multivariate_normal, multivariate_t
 
 from robustlda.data import Weights
@@ -757,6 +757,47 @@ def test_checks_that_find_what_was_said_change_little_and_others_much():
         assert 0.005 < error < 0.1
         order = np.argsort(said[300:])
         assert (np.diff((1 - after[np.arange(n), given])[300:][order]) >= -1e-9).all()  # what was doubted more stays so
+
+
+def test_what_checks_teach_is_the_maximum_under_its_prior():
+    """Log-odds s become a + b s + c (u − s), with standard deviations 1, 1/4 and 1/2 about 0, 1 and 0."""
+    rng = np.random.default_rng(0)
+    n, checked = 60, np.arange(60) < 12
+    given = np.arange(n) % 2
+    said, by_features = rng.uniform(0.05, 0.6, (2, n))
+    R, p = (np.where(np.arange(2) == given[:, None], 1 - x[:, None], x[:, None]) for x in (said, by_features))
+    wrong = rng.random(n) < 0.5
+    known = np.where(checked, np.where(wrong, 1 - given, given), -1)
+    these = labels_of(given, 2, known=known)
+    s, u = logit(said), logit(by_features)
+
+    def log_odds(line):
+        return line[0] + line[1] * s + line[2] * (u - s)
+
+    def unlikely(line):
+        z = log_odds(line)[checked]
+        prior = ((line - np.array([0, 1, 0])) / [1, 0.25, 0.5]) ** 2
+        return np.logaddexp(0, np.where(wrong[checked], -z, z)).sum() + prior.sum() / 2
+
+    line = minimize(unlikely, [0, 1, 0.1], tol=1e-12, bounds=[(None, None), (0.2, 2), (0, 2)]).x
+    after, _ = noise._taught_by_checks(p, R, these)
+    assert_allclose(1 - after[np.arange(n), given][~checked], expit(log_odds(line))[~checked], atol=1e-4)
+
+
+def test_what_is_said_after_checks_is_as_open_as_errors_are_doubted():
+    given = np.arange(200) % 2
+    said = np.linspace(0.02, 0.5, 200)
+    R = np.where(np.arange(2) == given[:, None], 1 - said[:, None], said[:, None])
+    these = labels_of(given, 2, known=np.where(np.arange(200) % 10 == 0, given, -1))
+    kept = labels.uniform_transition(0.1, 2)
+    found = SimpleNamespace(uniform=True, pool=None, path=np.zeros(1))
+    judged = noise._Judgement(found, None, kept, np.zeros((2, 2)), R, R, (0.0, 1.0))
+    doubted = judged.said(these, looks=True, credence=0.6)
+    believed, error = noise._taught_by_checks(R, 0.6 * R + 0.4 * np.eye(2)[given], these)
+    rate = these.share(1 - believed[np.arange(200), given])
+    expected = np.hypot(error, 1.96 * np.sqrt(0.6 * 0.4) * these.share(said))
+    assert_allclose(doubted.noise_rate, rate)
+    assert_allclose(doubted.bounds[1] - rate, expected)
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
+from robustlda.decision import newton
 from robustlda.decision.credence import credence
 from robustlda.decision.labels import Labels, normalized, possible_rate, uniform_transition
 from robustlda.decision.likelihood import (
@@ -99,7 +100,9 @@ _NOTHING = 0.5  # wrong labels, all in all, that need no reason
 _HALVINGS = 60  # of the logarithm of a probability above 1e-300
 _POSSIBLE = (0.1, 0.3)  # probability from which on a sample may be of a class: hardly, and surely
 _SURE = 3e-3  # probability beyond which checks do not ask how sure it was
-_PRIOR_LINE = (1.0, 0.25, 0.5)  # standard deviations of what checks may do to log-odds
+_USUAL_LINE = np.array([0.0, 1.0, 0.0])  # what becomes of log-odds if checks teach nothing
+_PRIOR_LINE = np.diag(1 / np.array([1.0, 0.25, 0.5]) ** 2)  # precision of that
+_LINES = np.array([-np.inf, 0.2, 0.0]), np.array([np.inf, 2.0, 2.0])  # what was doubted more stays so
 
 
 @dataclass(frozen=True)
@@ -406,14 +409,9 @@ def _taught_by_checks(p: Array, R: Array, labels: Labels) -> tuple[Array, float]
     u = logit(np.clip(1 - p[rows, labels.given], _SURE, 1 - _SURE))
     s = np.column_stack([np.ones(len(R)), s, u - s])
     found = (labels.known != labels.given)[checked]
-    line, precision = np.array([0.0, 1.0, 0.0]), np.diag(1 / np.array(_PRIOR_LINE) ** 2)
-    start = line
-    for _ in range(50):
-        expected = expit(s[checked] @ line)
-        hessian = precision + (s[checked].T * (expected * (1 - expected))) @ s[checked]
-        step = np.linalg.solve(hessian, s[checked].T @ (found - expected) - precision @ (line - start))
-        line = line + step / max(1.0, float(np.abs(step).max()))  # far from the maximum a full step may overshoot
-        line[1:] = np.clip(line[1:], [0.2, 0.0], 2.0)  # what was doubted more stays so
+    best = newton.maximum(lambda line: _Line(s[checked], found, line), _USUAL_LINE, _LINES)
+    assert best is not None
+    line, hessian = best.at, -_Line(s[checked], found, best.at).hessian()
     now = expit(s @ line)
     R = R.copy()
     R[rows, labels.given] = 0
@@ -422,6 +420,30 @@ def _taught_by_checks(p: Array, R: Array, labels: Labels) -> tuple[Array, float]
     R, _ = labels.posterior(R)
     slope = np.array([labels.share(np.where(checked, 0, now * (1 - now)) * column) for column in s.T])
     return R, float(1.96 * np.sqrt(slope @ np.linalg.solve(hessian, slope)))
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Log-odds of wrong labels of checked samples as a line in s, given what was found about them, with the prior."""
+
+    s: Array
+    found: Array
+    line: Array
+
+    @property
+    def value(self) -> float:
+        odds, away = self.s @ self.line, self.line - _USUAL_LINE
+        return float(-np.logaddexp(0, np.where(self.found, -odds, odds)).sum() - away @ _PRIOR_LINE @ away / 2)
+
+    def gradient(self) -> Array:
+        return np.asarray(self.s.T @ (self.found - self._expected()) - _PRIOR_LINE @ (self.line - _USUAL_LINE))
+
+    def hessian(self) -> Array:
+        expected = self._expected()
+        return np.asarray(-_PRIOR_LINE - (self.s.T * (expected * (1 - expected))) @ self.s)
+
+    def _expected(self) -> Array:
+        return np.asarray(expit(self.s @ self.line))
 
 
 def _smoothed(point: WithOneRate | WithRates) -> tuple[float, Array, Array]:
