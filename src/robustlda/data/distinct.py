@@ -23,7 +23,10 @@ from robustlda.linalg import Array
 
 _SAME = 1e-8  # in units of the spread of a coordinate: farther apart than any rounding error, nearer than any two rows
 _OFFSET = 0.4142  # as good as random, so that no coordinate is where rounding decides
-_SHUFFLE = 1e3  # the digits of a coordinate behind this one make the order
+_SHUFFLE = 1e3 * 2**0.5  # the digits of a coordinate behind this one make the order; rows of whole numbers have some
+_BEFORE = -1.0  # in order, of those taken in any case
+_LEAST = 1e-300
+_TURN = (5**0.5 - 1) / 2  # by which the order of copies is shifted that are told apart, again and again
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ class Sample:
     place: Any
 
 
-_KEY = [("label", np.int64), ("one", np.float64), ("two", np.float64)]
+_KEY = [("label", np.int64), ("one", np.float64), ("two", np.float64), ("apart", np.int64)]
 _ENTRY = [("key", _KEY), ("order", np.float64), ("row", np.int64), ("weight", np.float64)]
 
 
@@ -67,37 +70,43 @@ def find(samples: Samples) -> Distinct:
     return Distinct(first, group, _order(one[first]))
 
 
-def sample(samples: Samples, most: int, least: int) -> Sample:
+def sample(samples: Samples, most: int, least: int, apart: Any = 0) -> Sample:
     """At most about `most` distinct samples, in their random order.
 
     Every class keeps its share, and a small one `least` samples, or all. The first `most` of each class, in that order,
     are found part by part, so that it does not matter how many there are and how they are divided. How many there are
     is known where they are fewer, and else by how far the order got.
+
+    Copies of which something else is known are told apart by whole numbers, `apart`. Those below zero are taken in any
+    case, and stand for nothing but themselves.
     """
     c, one, two = samples.n_classes, *_coordinates(samples)
+    told = (samples.labels, one, two, apart)
     first = columns.fold(
-        lambda labels, one, two, weight, rows: _first_entries(labels, one, two, weight, rows, most),
+        partial(_first_entries, most),
         lambda left, right: _merged(np.concatenate([left, right]), most),
-        samples.labels,
-        one,
-        two,
+        *told,
         samples.weights.given,
         columns.positions(samples.labels),
     )
-    labels = first["key"]["label"]
+    labels, chosen = first["key"]["label"], first["key"]["apart"] < 0
     counts = np.array([_how_many(first["order"][labels == k], most) for k in range(c)])
-    quota = np.minimum(counts, np.maximum(least, counts * most // counts.sum()))
+    quota = np.minimum(counts, np.maximum(least, counts * most // counts.sum())) + np.bincount(labels[chosen], None, c)
     entries = first[_rank_in_class(labels, first["order"]) < quota[labels]]
     entries = entries[np.argsort(entries["row"])]
-    index, labels = entries["row"], entries["key"]["label"]
+    index, labels, chosen = entries["row"], entries["key"]["label"], entries["key"]["apart"] < 0
     given = columns.class_totals(samples.labels, samples.weights.given, c)
     # Classes have their shares of all samples. Together the chosen ones weigh what they weigh themselves: they stand
     # for others, but what they know is what so few can know.
-    scale = (given / np.bincount(labels, entries["weight"], c))[labels] * (entries["weight"].sum() / given.sum())
-    weights = Weights(entries["weight"] * scale, samples.weights.trust[index], samples.weights.one[index] * scale)
+    weight = entries["weight"]
+    themselves, others = (np.bincount(labels[some], weight[some], c) for some in (chosen, ~chosen))
+    scale = np.where(chosen, 1.0, (np.maximum(given - themselves, others) / np.maximum(others, _LEAST))[labels])
+    scale *= weight.sum() / given.sum()
+    weights = Weights(weight * scale, samples.weights.trust[index], samples.weights.one[index] * scale)
     known = np.argsort(entries["key"])
-    place = columns.apply(partial(_places, entries["key"][known], known), samples.labels, one, two)
-    return Sample(index, weights, int(counts.sum()), place)
+    place = columns.apply(partial(_places, entries["key"][known], known), *told)
+    n_found = len(np.unique(first["key"][["label", "one", "two"]]))
+    return Sample(index, weights, n_found if n_found < most else int(counts.sum()), place)
 
 
 def everything(samples: Samples) -> Sample:
@@ -115,9 +124,10 @@ def at_most(samples: Samples, most: int, least: int) -> Samples:
     return samples.take(some.index, some.weights)
 
 
-def _first_entries(labels: Array, one: Array, two: Array, weight: Array, rows: Array, most: int) -> Array:
+def _first_entries(most: int, labels: Array, one: Array, two: Array, apart: Array, weight: Array, rows: Array) -> Array:
     entries = np.empty(len(labels), _ENTRY)
-    entries["key"], entries["order"] = _keys(labels, one, two), _order(one)
+    entries["key"] = _keys(labels, one, two, apart)
+    entries["order"] = np.where(np.less(apart, 0), _BEFORE, (_order(one) + _TURN * apart) % 1.0)
     entries["row"], entries["weight"] = rows, weight
     return _merged(entries, most)
 
@@ -135,9 +145,9 @@ def _how_many(order: Array, most: int) -> int:
     return len(order) if len(order) < most else max(most, round((most - 1) / order.max()))
 
 
-def _places(keys: Array, places: Array, labels: Array, one: Array, two: Array) -> Array:
+def _places(keys: Array, places: Array, labels: Array, one: Array, two: Array, apart: Array) -> Array:
     """Where every sample is among some keys in ascending order, by their `places`; −1 if it is not."""
-    asked = _keys(labels, one, two)
+    asked = _keys(labels, one, two, apart)
     at = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
     return np.where(keys[at] == asked, places[at], -1)
 
@@ -156,9 +166,10 @@ def _coordinates(samples: Samples) -> tuple[Any, Any]:
     return one / np.sqrt(units[0]), two / np.sqrt(units[1])
 
 
-def _keys(labels: Array, one: Array, two: Array) -> Array:
+def _keys(labels: Array, one: Array, two: Array, apart: Array | int = 0) -> Array:
     """The same for copies, different for others."""
     keys = np.empty(len(labels), _KEY)
+    keys["apart"] = apart
     # Rounded to multiples of a number, with an offset, as rows of whole numbers may lie on such multiples.
     keys["label"], keys["one"], keys["two"] = labels, np.rint(one / _SAME + _OFFSET), np.rint(two / _SAME + _OFFSET)
     return keys

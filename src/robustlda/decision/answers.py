@@ -72,6 +72,12 @@ class Answers:
             one=self.one[index],
         )
 
+    def alike(self) -> Array:
+        """A number for every sample: the same where the same people have given the same answers."""
+        given = np.full((len(self.weight), self.n_annotators), -1)
+        given[self.sample, self.annotator] = self.answer
+        return np.asarray(np.unique(given, axis=0, return_inverse=True)[1]).ravel()
+
     def votes(self) -> Array:
         """How many answers each sample has for every class."""
         votes = np.zeros((len(self.weight), self.n_classes))

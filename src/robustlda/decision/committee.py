@@ -102,20 +102,17 @@ class Committee:
             candidates = Candidates(samples, checks, axes, groups, _terms(training, samples))
             rule, noise = _assemble(candidates, axes, training.priors)
             return FittedDecision(rule, noise.beliefs, noise)
-        sample = (
-            distinct.everything(samples) if few else distinct.sample(samples, plan.max_samples, plan.min_class_samples)
-        )
+        if few:
+            sample = distinct.everything(samples)
+        else:
+            sample = distinct.sample(samples, plan.max_samples, plan.min_class_samples, checks.apart)
         some = samples.take(sample.index, sample.weights)
         groups = distinct.find(some)
         axes = _axes(training, len(groups) if few else sample.n_distinct)
         found = _terms(training, some, sample.index)
         candidates = Candidates(some, checks.take(sample.index), axes, groups, found)
         rule, noise = _assemble(candidates, axes, training.priors)
-        place = sample.place
-        if checks.answers is not None:  # copies share what is believed of one of them, but not each other's answers
-            place = np.full(samples.n_samples, -1)
-            place[sample.index] = np.arange(len(sample.index))
-        return FittedDecision(rule, _all_beliefs(rule, noise, training, place), noise)
+        return FittedDecision(rule, _all_beliefs(rule, noise, training, sample.place), noise)
 
 
 def _axes(training: Training, n_distinct: int) -> Array:

@@ -85,9 +85,9 @@ class Labels:
 
     @cached_property
     def checks(self) -> tuple[float, float]:
-        """How many of the checked labels are wrong, and how many are right."""
-        wrong, weight = (self.known != self.given)[self.checked], self.weight[self.checked]
-        return float(weight @ wrong), float(weight @ ~wrong)
+        """How many of the checked labels are wrong, and how many are right, copies counted."""
+        wrong, copies = (self.known != self.given)[self.checked], (self.weight / self.one)[self.checked]
+        return float(copies @ wrong), float(copies @ ~wrong)
 
     @property
     def checked_rate(self) -> float:

@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from robustlda.data.centered import CenteredBlock
-from robustlda.data.columns import apply
+from robustlda.data.columns import apply, positions
 from robustlda.data.samples import Samples
 from robustlda.data.store import Block, BlockReader, Store
 from robustlda.decision.answers import Answers
@@ -39,6 +39,12 @@ class Checks:
         """Labels to learn."""
         return apply(_known_or_given, self.known, self.given)
 
+    @property
+    def apart(self) -> Any:
+        """What tells copies apart: below zero who was checked, and else a number for the answers that were given."""
+        alike = 0 if self.answers is None else self.answers.alike()
+        return apply(_checked_or_alike, self.known, positions(self.known), alike)
+
     def take(self, index: Array) -> "Checks":
         answers = None if self.answers is None else self.answers.take(index)
         return Checks(self.given[index], self.known[index], answers)
@@ -52,6 +58,10 @@ class Checks:
 
 def _known_or_given(known: Array, given: Array) -> Array:
     return np.where(known >= 0, known, given)
+
+
+def _checked_or_alike(known: Array, rows: Array, alike: Any) -> Array:
+    return np.where(known >= 0, -1 - rows, alike)
 
 
 def _likelihood(transition: Array, given: Array) -> Array:
