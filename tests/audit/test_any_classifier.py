@@ -437,3 +437,20 @@ def test_tags_say_what_an_audit_takes():
     trees = get_tags(LabelAudit(HistGradientBoostingClassifier())).input_tags
     assert trees.allow_nan
     assert not trees.sparse
+
+
+def test_scores_of_pairs_are_not_taken_for_those_of_three_classes():
+    X, given, wrong = flipped()
+    audit = LabelAudit(SVC(decision_function_shape="ovr")).fit(X, given)
+    assert average_precision_score(wrong, audit.probability_wrong_) > 0.5
+    with pytest.raises(ValueError, match=r"SVC predicts other classes than those of its largest scores; .*'ovr'"):
+        LabelAudit(SVC(decision_function_shape="ovo")).fit(X, given)
+
+
+def test_more_classes_than_rows_are_judged_and_not_drawn():
+    P = np.full((5, 8), 0.02)
+    P[np.arange(5), [0, 0, 1, 6, 7]] = 0.86
+    X = np.random.default_rng(0).normal(size=(5, 3))
+    audit = LabelAudit.from_probabilities(P, [0, 0, 1, 6, 7], classes=range(8), X=X)
+    assert audit.plane_ is None
+    assert np.isfinite(audit.probability_wrong_).all()

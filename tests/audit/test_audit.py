@@ -238,6 +238,79 @@ def test_the_audit_says_the_same_of_rows_it_has_not_learned_from(monkeypatch):
     assert np.abs(some.probability_wrong_ - all_.probability_wrong_).mean() < 0.03
 
 
+def few_distinct_rows(n, seed=0):
+    rng = np.random.default_rng(seed)
+    true = rng.integers(0, 2, n)
+    X = rng.integers(0, 4, (n, 3)).astype(float)
+    X[:, 0] += 2 * true
+    return X, true, rng
+
+
+def test_a_check_counts_for_its_row_only_where_copies_stand_for_each_other(monkeypatch):
+    """Above the rows that are learned from, copies are learned from once."""
+    X, true, rng = few_distinct_rows(3000)
+    given = np.where(rng.random(3000) < 0.05, 1 - true, true)
+    copies = np.flatnonzero((X == X[0]).all(axis=1) & (given == given[0]))
+    said = {}
+    for most in (20_000, 500):
+        monkeypatch.setattr(RobustLDA, "plan", Plan(max_samples=most))
+        for checked in copies[[0, 4]]:
+            audit = LabelAudit().fit(X, given, verified={int(checked): given[0]})
+            others = audit.probability_wrong_[np.setdiff1d(copies, checked)]
+            assert audit.probability_wrong_[checked] == 0
+            assert_allclose(others, others[0], atol=1e-6)
+            said[most, checked] = others[0]
+    assert_allclose(list(said.values()), said[20_000, copies[0]], atol=0.02)
+    assert min(said.values()) > 1e-3
+
+
+def test_every_checked_row_teaches_however_many_rows_there_are(monkeypatch):
+    rng = np.random.default_rng(0)
+    true = rng.integers(0, 2, 6000)
+    X = rng.normal(size=(6000, 2)) + 1.5 * np.outer(true, [1, 0])
+    given = np.where(rng.random(6000) < 0.2, 1 - true, true)
+    monkeypatch.setattr(RobustLDA, "plan", Plan(max_samples=500))
+    rows = rng.permutation(6000)[:150]
+    audit = LabelAudit().fit(X, given, verified={int(row): true[row] for row in rows})
+    found = (given != true)[rows].mean()
+    assert abs(audit.noise_rate_ - found) < 0.04
+    low, high = audit.noise_interval_
+    assert high - low < 0.2  # .5 if hardly one of them had been seen
+
+
+def test_copies_keep_their_own_answers_where_they_stand_for_each_other(monkeypatch):
+    X, true, rng = few_distinct_rows(3000)
+    answers = np.stack([np.where(rng.random(3000) < error, 1 - true, true) for error in (0.05, 0.15, 0.3)], axis=1)
+    monkeypatch.setattr(RobustLDA, "plan", Plan(max_samples=500))
+    model = RobustLDA().fit(X, answers)
+    right = model.annotator_confusion_[:, [0, 1], [0, 1]].mean(axis=1)
+    assert_allclose(right, [0.95, 0.85, 0.7], atol=0.04)
+
+
+def test_priors_are_for_predictions_and_change_nothing_that_is_said_about_labels(monkeypatch):
+    X, true, rng = few_distinct_rows(1500)
+    given = np.where(rng.random(1500) < 0.1, 1 - true, true)
+    for most in (20_000, 300):
+        monkeypatch.setattr(RobustLDA, "plan", Plan(max_samples=most))
+        usual, asked = (LabelAudit(RobustLDA(priors=priors)).fit(X, given) for priors in (None, [0.95, 0.05]))
+        assert_array_equal(asked.probability_wrong_, usual.probability_wrong_)
+        assert_array_equal(asked.estimator_.components_, usual.estimator_.components_)
+        assert (asked.estimator_.predict(X) == 0).sum() > (usual.estimator_.predict(X) == 0).sum()
+
+
+def test_a_mask_of_checked_rows_stays_one_where_labels_are_missing():
+    X, y = load_wine(return_X_y=True)
+    for labels in (np.array(["a", "b", "c"], object)[y], (y == 0).astype(object)):
+        frame = pd.DataFrame(X).add_prefix("m").assign(kind=labels)
+        frame.loc[50, "kind"] = None
+        mask = np.arange(len(y)) < 40
+        expected = LabelAudit().fit(frame, "kind", verified=mask)
+        assert expected.n_verified_ == 40
+        assert expected.verified_[:40].all()
+        listed = LabelAudit().fit(frame, "kind", verified=mask.tolist())
+        assert_array_equal(listed.verified_, expected.verified_)
+
+
 def test_checked_rows_settle_the_noise_rate():
     X, given, true = human_errors()
     share = (given != true).mean()

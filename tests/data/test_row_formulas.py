@@ -129,6 +129,32 @@ def test_some_of_many_samples_stand_for_all_of_them():
     assert whole.n_distinct == 2000
 
 
+def test_what_tells_copies_apart_and_what_is_taken_in_any_case():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (3000, 2)).astype(float), rng.integers(0, 2, 3000)
+    samples, apart = make_samples(X, y), np.where(np.arange(3000) % 100 == 0, -1 - np.arange(3000), 0)
+    found = distinct.sample(samples, 10, 2, apart)
+    chosen = apart[found.index] < 0
+    assert set(np.flatnonzero(apart < 0)) <= set(found.index)
+    assert found.n_distinct <= 18
+    shares = np.bincount(y[found.index], found.weights.given) / found.weights.given.sum()
+    assert_allclose(shares, np.bincount(y) / 3000)
+    assert_allclose(found.weights.given[chosen].sum() / found.weights.given.sum(), chosen.sum() / 3000)
+    assert_array_equal(found.place[found.index], np.arange(len(found.index)))
+    alike = found.place >= 0
+    assert_array_equal(X[found.index[found.place[alike]]], X[alike])
+    assert not chosen[found.place[alike & (apart == 0)]].any()
+    kinds = distinct.sample(samples, 30, 2, rng.integers(0, 2, 3000))
+    assert len(kinds.index) > 18  # of 36
+    assert kinds.n_distinct == 18
+
+
+def test_rows_of_whole_numbers_have_an_order_too():
+    X = np.unique(np.random.default_rng(0).integers(0, 9, (4000, 4)), axis=0).astype(float)
+    groups = distinct.find(make_samples(X, np.arange(len(X)) % 2))
+    assert len(np.unique(groups.order.round(9))) > 0.99 * len(X)
+
+
 # Spans
 
 

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
@@ -20,6 +21,24 @@ def kind(request):
 @pytest.fixture(params=[RatioLDA, TraceRatioLDA])
 def ratio(request):
     return request.param
+
+
+@pytest.mark.parametrize("n_features", [2, 5000])
+@pytest.mark.parametrize("ratio", [RatioLDA, TraceRatioLDA])
+def test_classes_that_are_points_cost_no_division(ratio, n_features):
+    y = np.arange(1000) % 2
+    X = csr_array((np.ones(1000), (np.arange(1000), y)), shape=(1000, n_features))
+    model = ratio(decision=None).fit(X, y)
+    assert (np.diff(model.objective_path_) <= 0).all()
+    assert np.isfinite(model.components_).all()
+
+
+def test_a_fit_leaves_nothing_of_an_earlier_one():
+    X, y = load_iris(return_X_y=True)
+    model = RatioLDA(decision="noise_aware").fit(X, y).set_params(decision="centroid").fit(X[:100], y[:100])
+    assert not {"noise_rate_", "transition_", "likelihood_path_"} & set(vars(model))
+    model = RobustLDA(store_covariance=True).fit(X, y).set_params(decision=None, store_covariance=False).fit(X, y)
+    assert not {"rule_", "priors_", "covariance_"} & set(vars(model))
 
 
 def blobs(n=40, d=5, c=2, seed=0, gap=4.0):

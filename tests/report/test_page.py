@@ -164,10 +164,24 @@ def test_every_round_of_a_review_has_a_file_of_its_own(audit):
             "reviewed-2.csv",
             "robustlda audit t.csv --verified r.csv --force --verified reviewed-2.csv",
         ),
+        (
+            "robustlda audit t.csv --verified=r.csv",
+            "reviewed-2.csv",
+            "robustlda audit t.csv --verified=r.csv --verified reviewed-2.csv --force",
+        ),
     ):
         page = audit_page.render(audit, title="t", provenance=audit_page.Provenance(command))
         assert f'data-name="{name}"' in page
         assert f"{then}</code>" in page
+
+
+def test_a_decision_needs_no_given_label_at_the_end_of_its_line(tmp_path):
+    (tmp_path / "reviewed.csv").write_text("id,verified,given\n5,cat\n6,dog,cat\n7,,cat\n")
+    found = read([tmp_path / "reviewed.csv"])
+    assert {name: (checked.label, checked.given) for name, checked in found.items()} == {
+        "5": ("cat", ""),
+        "6": ("dog", "cat"),
+    }
 
 
 def test_the_page_says_what_was_found_and_how_to_go_on(shown, audit):

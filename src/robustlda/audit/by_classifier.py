@@ -23,6 +23,8 @@ from robustlda.decision.labels import Labels
 from robustlda.decision.rule import Checks
 from robustlda.linalg import Array
 
+_AGREE = 0.7  # of predictions with the largest score, where scores are those of classes
+
 SEED = 0
 """Of the folds, if no random state is given: an audit says the same every time."""
 
@@ -95,19 +97,31 @@ class _Scores(BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         model = self.estimator_
-        said = np.asarray(model.predict_proba(X) if hasattr(model, "predict_proba") else model.decision_function(X))
+        probable = hasattr(model, "predict_proba")
+        said = np.asarray(model.predict_proba(X) if probable else model.decision_function(X))
         if said.ndim == 1:
             said = np.column_stack([-said, said]) / 2
+        needed = "an audit needs one for each class, such as those of decision_function_shape='ovr'."
         if said.shape[1] != len(model.classes_):
             raise ValueError(
-                f"{type(model).__name__} has {said.shape[1]} scores for {len(model.classes_)} classes; an audit needs "
-                "one for each, such as those of decision_function_shape='ovr'."
+                f"{type(model).__name__} has {said.shape[1]} scores for {len(model.classes_)} classes; {needed}"
+            )
+        # Three classes have three pairs. Scores of pairs show by what the classifier itself makes of them.
+        if said.shape[1] == 3 and not probable and not _are_of_classes(said, model, X):
+            raise ValueError(
+                f"{type(model).__name__} predicts other classes than those of its largest scores; {needed}"
             )
         if not np.isfinite(said).all():
             raise ValueError(f"{type(model).__name__} gave scores that are NaN or infinite, of which nothing follows.")
         found = np.full((len(said), len(self.classes)), np.nan)
         found[:, np.searchsorted(self.classes, model.classes_)] = said
         return found
+
+
+def _are_of_classes(scores: Array, model: Any, X: Any) -> bool:
+    """Whether the class of the largest score is what the classifier predicts, but for ties and the like."""
+    largest = np.asarray(model.classes_)[scores.argmax(axis=1)]
+    return bool((largest == np.asarray(model.predict(X))).mean() >= _AGREE)
 
 
 def deal(X: Any, labels: Array, n_folds: int, rng: Any) -> list[tuple[Array, Array]]:

@@ -209,7 +209,8 @@ class Findings(Documented, BaseEstimator):
         """Write what was found out about every row: files in a folder, one for each part of the data.
 
         Columns are id, given, suggested, probability_wrong, farness, farness_any and finding. Of rows in parts, every
-        part is written where it is; workers on other machines need a folder that all of them see.
+        part is written where it is; workers on other machines need a folder that all of them see. Of rows in memory
+        there is also their rank.
 
         Parameters
         ----------
@@ -221,6 +222,8 @@ class Findings(Documented, BaseEstimator):
         n_files : int
         """
         check_is_fitted(self)
+        if self._rows is not None and self._judged is None:
+            raise ValueError("After unpickling, an audit of rows in parts no longer knows them; fit it again.")
         if self._judged is None:
             Path(folder).mkdir(parents=True, exist_ok=True)
             with replacing(Path(folder) / "part-00000.parquet") as target:

@@ -32,9 +32,6 @@ from robustlda.tables.frames import as_arrow
 from robustlda.tables.labeled import LabeledTable, RawTable
 from robustlda.tables.understanding import understand
 
-_WORTH_NAMING = 0.2  # correlation
-
-
 MOST_RESAMPLES = 10_000
 """Fits that are averaged, at most: more would change no digit that is shown."""
 
@@ -224,7 +221,8 @@ class LabelAudit(Findings):
                 raise ValueError(f"verified names row {unknown[0]!r}, which has no label in column {table.label!r}.")
             verified = {places[row]: label for row, label in verified.items()}
         elif verified is not None and len(verified) != len(places):
-            verified = np.asarray(verified, object)[table.places]
+            mask = np.asarray(verified).dtype == bool  # which labels, all of them, would not be
+            verified = np.asarray(verified, bool if mask else object)[table.places]
         self.fit(table.X, table.targets, table.ids, verified=verified, features=table.names)
         self.table_, self.preparation_ = table, table.preparation
         return self

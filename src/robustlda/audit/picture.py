@@ -108,8 +108,11 @@ def ruler(X: Any, beliefs: Array) -> DiscriminantProjection | None:
             check_array(X, accept_sparse="csr", dtype=np.float64)
         except (TypeError, ValueError):
             return None
+    believed = most_probable(beliefs)
+    if len(np.unique(believed)) < beliefs.shape[1]:  # more classes than rows
+        return None
     try:
-        return RobustLDA().fit(X, most_probable(beliefs))
+        return RobustLDA().fit(X, believed)
     except ValueError:  # all rows are alike, or numbers beyond what can be squared
         return None
 

@@ -90,8 +90,9 @@ def sample(samples: Samples, most: int, least: int, apart: Any = 0) -> Sample:
         columns.positions(samples.labels),
     )
     labels, chosen = first["key"]["label"], first["key"]["apart"] < 0
-    counts = np.array([_how_many(first["order"][labels == k], most) for k in range(c)])
-    quota = np.minimum(counts, np.maximum(least, counts * most // counts.sum())) + np.bincount(labels[chosen], None, c)
+    counts = np.array([_how_many(first["order"][(labels == k) & ~chosen], most) for k in range(c)])
+    quota = np.minimum(counts, np.maximum(least, counts * most // max(counts.sum(), 1)))
+    quota += np.bincount(labels[chosen], minlength=c)
     entries = first[_rank_in_class(labels, first["order"]) < quota[labels]]
     entries = entries[np.argsort(entries["row"])]
     index, labels, chosen = entries["row"], entries["key"]["label"], entries["key"]["apart"] < 0
@@ -133,11 +134,13 @@ def _first_entries(most: int, labels: Array, one: Array, two: Array, apart: Arra
 
 
 def _merged(entries: Array, most: int) -> Array:
-    """Copies taken together, and the first `most` of every class."""
+    """Copies taken together, and the first `most` of every class, beside those that are taken in any case."""
     _, first, group = np.unique(entries["key"], return_index=True, return_inverse=True)
     merged = entries[first]
     merged["weight"] = np.bincount(group, entries["weight"])
-    return merged[_rank_in_class(merged["key"]["label"], merged["order"]) < most]
+    labels = merged["key"]["label"]
+    most_in_class = most + np.bincount(labels[merged["key"]["apart"] < 0], minlength=labels.max() + 1)
+    return merged[_rank_in_class(labels, merged["order"]) < most_in_class[labels]]
 
 
 def _how_many(order: Array, most: int) -> int:

@@ -74,6 +74,7 @@ CLEARLY = 3.0
 """Standard errors of a difference in likelihood."""
 
 _A_CLASS = 5  # far samples that may be a class
+_TIE = 1e-6  # by which gains differ that rounding may have made differ
 _LEAST = 1e-150  # that a label counts, so that products with it are numbers
 
 
@@ -229,7 +230,8 @@ class Candidates:
         Of few samples the pool could not tell the others from those that do.
         """
         gains = np.array([self._gain(p) for p in P])
-        return np.asarray((gains > SKILLED * self.labels.n_classes) | (gains == gains.max()))
+        best = gains.max()
+        return np.asarray((gains > SKILLED * self.labels.n_classes) | (gains >= best - _TIE * (1 + abs(best))))
 
     def _gain(self, p: Array, some: Any = slice(None)) -> float:
         """What the log-likelihood of labels gains by held-out probabilities, some labels being wrong."""

@@ -61,10 +61,11 @@ class Committee:
 
     def probabilities(self, rows: CenteredBlock) -> Array:
         """Probability of every class."""
-        return self._mean(rows, [stage.pool for stage in self.stages])
+        p = self._mean(rows, [stage.pool for stage in self.stages]) * self.correction
+        return p / p.sum(axis=1, keepdims=True)
 
     def if_labels_err(self, rows: CenteredBlock) -> Array:
-        """The same by those who have no doubt about errors."""
+        """By those who have no doubt about errors, with the shares that classes have in the training set."""
         return self._mean(rows, [stage.erring for stage in self.stages])
 
     def _mean(self, rows: CenteredBlock, pools: Sequence[Pool | MixedPool]) -> Array:
@@ -72,8 +73,7 @@ class Committee:
         view = View(rows, self.axes, self.similarities)
         common = logs_of(self.members, view)
         logs = (np.concatenate([logs_of(stage.linear, view), common]) for stage in self.stages)
-        p = sum(pool.probabilities(each) for pool, each in zip(pools, logs, strict=True)) * self.correction
-        return p / p.sum(axis=1, keepdims=True)
+        return np.mean([pool.probabilities(each) for pool, each in zip(pools, logs, strict=True)], axis=0)
 
     def scores(self, rows: CenteredBlock) -> Array:
         """Logarithm of the probability of every class."""

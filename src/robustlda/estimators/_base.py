@@ -250,8 +250,6 @@ class DiscriminantProjection(
         self.noise_rate_, self.transition_, self.likelihood_path_ = noise.noise_rate, noise.transition, noise.likelihood
         if noise.annotators is not None:
             self.annotator_confusion_ = noise.annotators
-        elif hasattr(self, "annotator_confusion_"):
-            del self.annotator_confusion_  # of an earlier fit
 
     def _follow(self, place: Place | None, of_labels: Place | None) -> None:
         """Take what was fitted to where X is, and the classes to where y is."""
@@ -444,7 +442,7 @@ def fit_decision(
     """Fit the model; what its rule believes about the training labels is returned, as the model does not keep it."""
     model._check_parameters()
     model._check_arrays(X)
-    trial = copy(model)
+    trial = _unfitted(model)
     # What is known of rows is small, and needed where solvers and decisions are.
     y, sample_weight, verified = map(validation.in_numpy, (y, sample_weight, verified))
     store, checks, weight = trial._check_training(X, y, sample_weight, verified)
@@ -462,6 +460,14 @@ def _learned(trial: DiscriminantProjection, store: Store, checks: Checks, weight
     return decision
 
 
+def _unfitted(model: DiscriminantProjection) -> DiscriminantProjection:
+    """A copy without what an earlier fit has left."""
+    trial = copy(model)
+    for name in [name for name in vars(trial) if name.endswith("_")]:
+        delattr(trial, name)
+    return trial
+
+
 def _adopt(model: DiscriminantProjection, trial: DiscriminantProjection) -> None:
     """What a copy has learned; so that a fit that fails leaves a model as it was."""
     model.__dict__ = trial.__dict__
@@ -473,7 +479,7 @@ def fit_parts(
     """Fit the model to rows in parts; what it believes about them is returned, and what it learned from."""
     model._check_parameters()
     by_row = verified if isinstance(verified, Mapping) else None
-    found, trial = parted_input.read(X, y, verified=verified if by_row is None else None), copy(model)
+    found, trial = parted_input.read(X, y, verified=verified if by_row is None else None), _unfitted(model)
     store, checks, weight = trial._check_parts(found, None, None, by_row)
     decision = trial._learn(store, checks, weight)
     assert decision is not None

@@ -178,8 +178,6 @@ class RobustLDA(MeasuredProjection):
         return found
 
     def _keep_covariance(self, result: believed.Discriminants, samples: Samples) -> None:
-        if hasattr(self, "covariance_"):
-            del self.covariance_  # of an earlier fit
         if self.store_covariance:
             basis = samples.space.lift(result.basis) * self.scale_[:, None]
             self.covariance_ = (basis @ result.covariance @ basis.T).astype(self.center_.dtype)

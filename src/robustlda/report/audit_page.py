@@ -181,7 +181,7 @@ def _again(command: str) -> str:
 
 def _download(command: str) -> str:
     """What decisions are saved as: a name of its own for every round, so that none takes the place of another."""
-    rounds = command.count(" --verified ")
+    rounds = len(re.findall(r"\s--verified[\s=]", command))
     return f"reviewed-{rounds + 1}.csv" if rounds else "reviewed.csv"
 
 

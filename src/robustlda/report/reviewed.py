@@ -44,10 +44,15 @@ def _read(path: Path) -> dict[str, Checked]:
     at = [names.index(name) for name in ("id", "verified")]
     then = names.index("given") if "given" in names else None
     return {
-        line[at[0]]: Checked(line[at[1]].strip(), "" if then is None else line[then].strip(), path.name)
+        line[at[0]]: Checked(line[at[1]].strip(), _if_there(line, then), path.name)
         for line in lines[1:]
-        if len(line) > max(*at, then or 0) and line[at[1]].strip()
+        if len(line) > max(at) and line[at[1]].strip()
     }
+
+
+def _if_there(line: list[str], place: int | None) -> str:
+    """A cell of a column that may be missing, or of a line that has ended before."""
+    return line[place].strip() if place is not None and place < len(line) else ""
 
 
 def _texts(path: Path) -> list[list[str]]:

@@ -100,7 +100,7 @@ def solve(
             single_above=plan.single_above(inside.samples),
         )
         history.append(min(point.J, history[-1]))  # a change of basis may cost the last digit
-        fall = (history[-2] - history[-1]) / point.J
+        fall = (history[-2] - history[-1]) / point.J if point.J > 0 else 0.0
         whole = replace(point, W=space.Q @ point.W, centers=point.centers @ space.Q.T)
         if fall <= tol:
             stop = reweighted.settled(tol)

@@ -268,7 +268,8 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
         V = self._numbers(table)[0][:, self._varies]
         parts = [np.isnan(V[:, self._gaps]).astype(float)]
         if V.shape[1]:
-            Z = powers.raised((V - self._center) / self._scale, self._power) / self._spread
+            with np.errstate(over="ignore"):  # what is too far to be a number is refused as such
+                Z = powers.raised((V - self._center) / self._scale, self._power) / self._spread
             parts.insert(0, self._imputer.transform(Z))
         if self._encoder is not None:
             parts.append(_encoded(self._encoder, self._words(table)))
