@@ -1,5 +1,7 @@
 """Pieces of the solvers against their formulas, and what they say about how they ended."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -88,6 +90,16 @@ def test_classes_ask_for_shrinkage_by_their_shares_and_sizes(monkeypatch):
         asked.clear()
         believed._shrinkage(make_samples(X, y), np.zeros((3, 6)), unit, doubt, unit, 1.0)
         assert [n for _, _, n in asked] == [40, 10, 10]
+
+
+def test_what_classes_ask_for_does_not_hang_on_the_unit_of_lengths():
+    X, y = table()
+    means = np.array([X[y == k].mean(axis=0) for k in range(3)])
+    X[::9] *= 8
+    X[1::2] = means[y[1::2]]  # half of the rows have no length
+    samples, unit = make_samples(X, y), np.ones(6)
+    found = [believed._shrinkage(samples, means, unit, 0.5, scale * unit, 2 * scale) for scale in (1.0, 1e-4, 1e4)]
+    assert_allclose(found, found[0])
 
 
 @pytest.mark.parametrize("p", [1, 2, 7])
@@ -219,6 +231,54 @@ def test_the_end_of_algorithm_2_is_told(accelerate):
     again = reweighted.solve(samples, found.W, L12(), tol=0.0, max_iter=500, centers=found.centers)
     assert again.history[0] == pytest.approx(found.history[-1], rel=1e-12)
     assert again.history[-1] >= found.history[-1] * (1 - 1e-4)
+
+
+def test_strides_that_lead_up_are_shortened_until_there_are_none(monkeypatch):
+    """Falls of a hundredth call for long strides, each of which ends higher here and is followed by a plain step."""
+    strides, J = [], [1.0]
+
+    def beyond(here, there, stride):
+        strides.append(stride)
+        return np.zeros(1), np.zeros(1)
+
+    def step(objective, here, ahead, single):
+        if ahead is None:
+            J.append(0.99 * J[-1])
+        return reweighted.Point(np.eye(1), np.eye(1), np.zeros(1), np.zeros(1), 1.0, 1.0, J[-1] + (ahead is not None))
+
+    monkeypatch.setattr(reweighted, "_beyond", beyond)
+    monkeypatch.setattr(reweighted, "_step", step)
+    start = reweighted.Point(np.eye(1), np.eye(1), np.zeros(1), np.zeros(1), 1.0, 1.0, 1.0)
+    _, history, stop = reweighted.descend(None, start, tol=1e-9, max_iter=20)
+    assert_allclose(strides, [2.0, 1.6, 1.28, 1.024])
+    assert (np.diff(history) <= 0).all()
+    assert not stop.converged
+
+
+def test_where_working_precision_sees_no_descent_it_has_converged(monkeypatch):
+    points = iter([0.9, 0.9 + 1e-15])
+
+    def step(objective, here, ahead, single):
+        return reweighted.Point(np.eye(1), np.eye(1), np.zeros(1), np.zeros(1), 1.0, 1.0, next(points))
+
+    monkeypatch.setattr(reweighted, "_step", step)
+    start = reweighted.Point(np.eye(1), np.eye(1), np.zeros(1), np.zeros(1), 1.0, 1.0, 1.0)
+    here, history, stop = reweighted.descend(None, start, tol=0.0, max_iter=20, accelerate=False)
+    assert (here.J, history) == (0.9, [1.0, 0.9])
+    assert stop.converged
+    assert stop.reason == "no further descent in working precision"
+
+
+def test_products_with_weights_beyond_single_precision_are_numbers():
+    X, y = table()
+    samples = make_samples(X.astype(np.float32), y)
+    objective = reweighted.Objective(samples, L12(), 1.0)
+    W = np.eye(6, 2)
+    surrogate = objective.surrogate(objective.at(W, np.zeros((3, 6))))
+    expected = objective.apply(surrogate, W)
+    for scale in (1e-60, 1e60):
+        far = replace(surrogate, w=scale * surrogate.w, pull=scale * surrogate.pull, totals=scale * surrogate.totals)
+        assert_allclose(objective.apply(far, W), scale * expected, rtol=1e-5)
 
 
 def test_long_strides_take_fewer_steps():
