@@ -113,9 +113,10 @@ def split(unit: Unit) -> Split:
 
 def run(unit: Unit) -> Row:
     """Fit and score one unit; a failure is recorded, not raised, so that the others continue."""
-    data = split(unit)
     begin, measured = time.perf_counter(), {}
     try:
+        data = split(unit)
+        begin = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             measured = _measure(unit, data)
