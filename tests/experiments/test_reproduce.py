@@ -350,6 +350,17 @@ def test_without_contaminated_rows_there_is_no_verdict_on_what_they_cost():
         assert (claims.stable(some, "noisy").verdict == "not measured") == (name == "pca_1nn")
 
 
+def test_the_most_draws_of_a_setting_are_shown(tmp_path):
+    few = [toy.Angle(s.stretch, s.distance, s.method, 10, low=1.0, median=2.0, high=3.0) for s in toy.settings()]
+    many = [replace(angle, draws=100, median=4.0) for angle in few]
+    for found, draws in ((few, "10"), (few + many[:1], "10 to 100"), (few + many, "100"), (many + few, "100")):
+        records.write(found, tmp_path / "toy.csv", toy.Angle)
+        angles = results.read(tmp_path).angles
+        assert [a.median for a in angles].count(4.0) == len([a for a in found if a.draws == 100])
+        assert len(angles) == len(few)
+        assert f"over {draws} draws" in report.document(results.Results(angles, [], []), "x").markdown()
+
+
 def test_incomplete_folds_are_not_shown():
     done = [protocol.Row("orl", noise, fold, m) for noise in (0.0, 0.4) for fold in (0, 1) for m in ("knn", "pca_1nn")]
     own_rule = [protocol.Row("orl", noise, 0, "svm") for noise in (0.0, 0.4)]

@@ -236,13 +236,19 @@ def _toy(angles: Sequence[toy.Angle]) -> list[Block]:
         Text(
             f"Two Gaussian classes of {toy.PER_CLASS} samples each, with {toy.OUTLIERS} outliers in one of them along "
             "the long axis of the classes. The table gives the median angle in degrees between each method's direction "
-            f"and the one that is optimal without outliers, over {angles[0].draws} draws."
+            f"and the one that is optimal without outliers, over {_draws(angles)} draws."
         ),
         Picture(
             "toy", toy.figure(list(angles)), "One draw, and the angle to the optimal direction: median and quartiles."
         ),
         ReportTable(("length of the classes, outliers", *toy.DIRECTIONS), lines),
     ]
+
+
+def _draws(angles: Sequence[toy.Angle]) -> str:
+    """Of how many, which differ where a full run that follows a quick one was interrupted."""
+    fewest, most = min(a.draws for a in angles), max(a.draws for a in angles)
+    return str(most) if fewest == most else f"{fewest} to {most}"
 
 
 def _how(rows: Sequence[protocol.Row], command: str) -> list[Block]:
