@@ -496,6 +496,21 @@ def test_a_review_of_other_rows_is_refused(tmp_path, ending):
     assert inside(*words, "--out", str(tmp_path / "corrected")).returncode == 0
 
 
+def test_fit_says_whether_labels_or_answers_are_wrong(tmp_path):
+    X, y = load_wine(return_X_y=True)
+    frame = pd.DataFrame(X).assign(Ann=y, Bob=np.roll(y, 3))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    np.savez(tmp_path / "t.npz", X=X, y=y)
+    for table, words, what in (
+        ("t.csv", ["--label", "Ann,Bob"], "answers"),
+        ("t.csv", ["--label", "Ann", "--label", "Bob"], "answers"),
+        ("t.csv", ["--label", "Ann"], "labels"),
+        ("t.npz", [], "labels"),
+    ):
+        result = inside("fit", str(tmp_path / table), *words, "--force", "--out", str(tmp_path / "m.skops"))
+        assert f"% of the {what} are wrong" in " ".join(result.stdout.split()), result.stderr
+
+
 def test_annotations_for_github(tmp_path):
     frame, _ = wines()
     frame.to_csv(tmp_path / "t.csv", index=False)
