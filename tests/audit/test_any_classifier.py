@@ -154,6 +154,19 @@ def test_classes_smaller_than_folds(classifier):
     assert np.ptp([len(test) for _, test in folds]) <= 1
 
 
+def test_folds_from_a_generator_are_those_of_a_list():
+    X, given, _ = flipped()
+    groups = np.arange(len(X)) % 10
+    folds = list(GroupKFold(5).split(X, given, groups))
+    audit = LabelAudit(LOGISTIC, cv=(pair for pair in folds)).fit(X, given)
+    assert_array_equal(audit.probability_wrong_, LabelAudit(LOGISTIC, cv=folds).fit(X, given).probability_wrong_)
+    with pytest.raises(ValueError, match="cv holds no folds, perhaps a generator that was used before"):
+        audit.fit(X, given)
+    for cv in (folds, iter(folds)):
+        with pytest.raises(ValueError, match="n_resamples=2 needs other folds every time, but cv holds the folds"):
+            LabelAudit(LOGISTIC, cv=cv, n_resamples=2).fit(X, given)
+
+
 def test_further_cross_validations_are_averaged():
     X, given, wrong = flipped()
     once, often = LabelAudit(LOGISTIC).fit(X, given), LabelAudit(LOGISTIC, n_resamples=3).fit(X, given)

@@ -479,6 +479,26 @@ def test_labels_in_a_column_of_their_own_and_missing_ones(judge):
         LabelAudit(judge).fit(X, 3)
 
 
+def test_frames_of_words_take_labels_and_answers_in_every_form():
+    X, y = load_wine(return_X_y=True)
+    frame = pd.DataFrame(X).add_prefix("m").assign(word=["up", "down"] * 89, label=1.0)
+    names = np.array(["a", "b", "c"])[y]
+    expected = LabelAudit().fit(frame.assign(kind=names), "kind").probability_wrong_
+    for labels in (names, names[:, None], pd.DataFrame({"kind": names}), pl.DataFrame({"kind": names})):
+        assert_array_equal(LabelAudit().fit(frame, labels).probability_wrong_, expected)
+    answers = np.column_stack([names, np.roll(names, 9), names]).astype(object)
+    answers[::3, 0] = None
+    answered = frame.assign(**dict(zip("pqr", answers.T, strict=True)))
+    expected = LabelAudit().fit(answered, ["p", "q", "r"])
+    for given in (answers, answers.tolist(), pd.DataFrame(answers)):
+        audit = LabelAudit().fit(frame, given)
+        assert_array_equal(audit.probability_wrong_, expected.probability_wrong_)
+        assert_array_equal(audit.annotator_accuracy_, expected.annotator_accuracy_)
+    for few in (names[:5, None], answers[:5]):
+        with pytest.raises(ValueError, match="X has 178 rows, but y has 5 labels; give one for each"):
+            LabelAudit().fit(frame, few)
+
+
 def test_gaps_in_features_are_refused_with_a_way_out():
     X, y = load_wine(return_X_y=True)
     X[3, 2] = np.nan

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from click.testing import CliRunner
-from command import call
+from command import call, inside
 from conftest import DATA
 
 from robustlda.cli import cli
@@ -52,6 +52,18 @@ def test_compare_writes_table_csv_and_figure(tmp_path):
         assert len(list(csv.DictReader(file))) == 12
     assert (tmp_path / "comparison.png").stat().st_size > 10_000
     assert len(list(tmp_path.iterdir())) == 2, "no temporary file may remain"
+
+
+def test_where_everything_fails_the_errors_are_shown_and_nothing_is_drawn(tmp_path):
+    words = ["compare", "wine", "--methods", "knn,lda", "--folds", "2", "--jobs", "1", "--out", str(tmp_path)]
+    assert inside(*words, "--noise", "0").returncode == 0
+    assert (tmp_path / "comparison.png").exists()
+    result = inside(*words, "--noise", "0,40", "--kind", "occlude")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("13 features do not form a square image") == 2
+    assert "comparison.csv (8 rows); nothing has succeeded that could be drawn." in " ".join(result.stdout.split())
+    assert all(line["error"] for line in lines(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["comparison.csv"], "the figure showed other rows"
 
 
 def lines(folder):

@@ -286,6 +286,21 @@ def test_images_are_images_when_told(tmp_path):
     assert "--images 9x9 needs 81 columns of pixels; the table has 64" in result.stderr
 
 
+def test_pixels_are_all_used_and_nothing_else_is_said_of_them(tmp_path):
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(n_class=4, return_X_y=True)
+    X, y = np.vstack([X, X[:2]]), np.append(y, (y[:2] + 1) % 4)
+    numbered = {"number": np.arange(len(X)), **{f"p{j}": X[:, j] for j in range(64)}}
+    pq.write_table(pa.table({**numbered, "kind": [f"d{k}" for k in y]}), tmp_path / "t.parquet")
+    found, said = audited(tmp_path / "t.parquet", tmp_path / "out", "--images", "8x8")
+    assert said.count("It was left out") == 1, "the row number is no pixel"
+    assert "have another label" in said
+    assert "have another label" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert [use["features"] for use in found["columns"]] == [[], *([f"p{j}"] for j in range(64)), []]
+    assert "Column 'p0'" not in str(found["findings"])
+
+
 def test_duplicate_names_markup_and_escapes_are_just_names(tmp_path):
     frame, _ = wines()
     text = frame.to_csv(index=False).replace("m0,m1,m2", "rate [/min],rate [/min],[red]\x1b[31m", 1)
@@ -479,6 +494,21 @@ def test_a_review_of_other_rows_is_refused(tmp_path, ending):
     write(corrected)
     words[-1:] = [str(tmp_path / "ck4")] if ending == "parquet" else words[-1:]
     assert inside(*words, "--out", str(tmp_path / "corrected")).returncode == 0
+
+
+def test_fit_says_whether_labels_or_answers_are_wrong(tmp_path):
+    X, y = load_wine(return_X_y=True)
+    frame = pd.DataFrame(X).assign(Ann=y, Bob=np.roll(y, 3))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    np.savez(tmp_path / "t.npz", X=X, y=y)
+    for table, words, what in (
+        ("t.csv", ["--label", "Ann,Bob"], "answers"),
+        ("t.csv", ["--label", "Ann", "--label", "Bob"], "answers"),
+        ("t.csv", ["--label", "Ann"], "labels"),
+        ("t.npz", [], "labels"),
+    ):
+        result = inside("fit", str(tmp_path / table), *words, "--force", "--out", str(tmp_path / "m.skops"))
+        assert f"% of the {what} are wrong" in " ".join(result.stdout.split()), result.stderr
 
 
 def test_annotations_for_github(tmp_path):

@@ -300,3 +300,12 @@ def test_numbers_that_are_too_large_are_refused(estimator, words):
 
 def test_small_types_of_numbers_do_not_overflow():
     assert TraceRatioLDA(np.int8(2)).fit(*load_iris(return_X_y=True)).components_.shape == (2, 4)
+
+
+def test_memory_is_estimated_for_whatever_can_be_fitted():
+    X, y = load_iris(return_X_y=True)
+    answers = np.column_stack([y, y]).astype(object)
+    answers[::2, 1] = None
+    needed = RobustLDA().estimate_memory(X, y)
+    assert RobustLDA().estimate_memory(X.tolist(), y.tolist()) == needed
+    assert RobustLDA().estimate_memory(X, answers) == RobustLDA().estimate_memory(X, answers.tolist()) == needed

@@ -151,6 +151,19 @@ def test_a_failing_method_is_recorded_and_does_not_stop_the_others(monkeypatch, 
     assert png(figures.accuracy_against_noise(rows)).startswith(b"\x89PNG")
 
 
+def test_data_that_cannot_be_contaminated_are_recorded_and_do_not_stop_the_others():
+    """The 13 features of wine form no square image, those of digits do."""
+    wine, digits = (
+        protocol.run(unit) for unit in protocol.units(["wine", "digits"], ["knn"], (0.2,), first=1, kind="occlude")
+    )
+    assert (wine.succeeded, wine.error) == (
+        False,
+        "ValueError: 13 features do not form a square image, so no block can be covered.",
+    )
+    assert wine.seconds >= 0
+    assert digits.succeeded
+
+
 @pytest.mark.parametrize("name", methods.METHODS)
 def test_every_method_learns_clean_wine(name):
     (unit,) = (u for u in protocol.units(["wine"], [name], (0.0,)) if u.fold == 0)

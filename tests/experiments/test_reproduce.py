@@ -4,6 +4,7 @@ import contextlib
 import csv
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -281,6 +282,83 @@ def test_ranks_and_verdicts_on_accuracy_follow_the_rows():
     assert claims.stable(only_ours, "clean").verdict == "holds"
     worst = rows(lambda name, i, noise: 0.5 if "rlda" in name else best_first[name])
     assert claims.best(worst, "noisy").verdict == "does not hold"
+
+
+@pytest.fixture(scope="module")
+def published():
+    if not (RESULTS / "paper" / "toy.csv").exists():
+        pytest.skip("results are published with the repository, not with the package")
+    return results.read(RESULTS / "paper")
+
+
+def some_of(found, draw):
+    """Records as an interrupted run, other methods or failures leave them."""
+    kept = list(found)
+    draw.shuffle(kept)
+    kept = kept[: int(len(kept) * draw.random() ** 4)] if draw.random() < 0.5 else list(found)
+    for name in ("dataset", "method", "algorithm", "start", "noise", "stretch", "distance"):
+        if kept and hasattr(kept[0], name) and draw.random() < 0.3:
+            values = sorted({getattr(record, name) for record in kept})
+            some = set(draw.sample(values, draw.randint(1, len(values))))
+            kept = [record for record in kept if getattr(record, name) in some]
+    if draw.random() < 0.3:
+        kept = kept[: draw.randint(0, 20)]
+    if draw.random() < 0.2:
+        share = draw.choice([0.3, 1.0])
+        kept = [replace(record, error="boom") if draw.random() < share else record for record in kept]
+    return kept
+
+
+def test_a_part_of_the_records_has_a_report(published):
+    """Figures and claims whose records are missing are left out, or not measured."""
+    draw = random.Random(0)
+    for number in range(60):
+        part = results.Results(*(some_of(found, draw) for found in (published.angles, published.rows, published.paths)))
+        for claim in claims.all_claims(part):
+            assert not re.search(r"\bnan\b", f"{claim.found} {claim.ours}")
+        if number % 12 == 0:
+            assert report.document(part, "x").markdown()
+
+
+def test_the_first_records_of_a_run_have_a_report():
+    angle = toy.Angle(1.0, 0.0, "LDA", 10, low=1.0, median=2.0, high=3.0)
+    trace = path(0.5, 0.4, 0.39, algorithm="trace_ratio")
+    row = protocol.Row("orl", 0.0, 0, "rlda_1nn", accuracy=0.8, clean_reference=0.8)
+    failed = results.Results(
+        [], [replace(row, error="boom")], [replace(trace, algorithm="plain", path="", error="bang")]
+    )
+    for first, words in [
+        (results.Results([angle], [], []), ("not measured", "| 1, none | 2.0 | – |")),
+        (results.Results([], [row], []), ("not measured", ".800 – –")),
+        (results.Results([], [], [trace]), ("## Convergence",)),
+        (failed, ("boom", "bang")),
+    ]:
+        text = report.document(first, "x").markdown()
+        assert all(word in text for word in words)
+        assert "](convergence.png)" not in text
+
+
+def test_without_contaminated_rows_there_is_no_verdict_on_what_they_cost():
+    everything = rows(lambda name, i, noise: 0.9 - noise)
+    for level in (0.0, 0.4):
+        some = [row for row in everything if row.noise == level]
+        for claim in (claims.stable(some, "noisy"), claims.stable(some, "clean"), claims.outliers(some)):
+            assert (claim.verdict, claim.ours) == ("not measured", "–")
+    for name in ("lda_1nn", "pca_1nn"):
+        some = [row for row in everything if row.method != name or row.noise == 0]
+        assert (claims.outliers(some).verdict == "not measured") == (name == "lda_1nn")
+        assert (claims.stable(some, "noisy").verdict == "not measured") == (name == "pca_1nn")
+
+
+def test_the_most_draws_of_a_setting_are_shown(tmp_path):
+    few = [toy.Angle(s.stretch, s.distance, s.method, 10, low=1.0, median=2.0, high=3.0) for s in toy.settings()]
+    many = [replace(angle, draws=100, median=4.0) for angle in few]
+    for found, draws in ((few, "10"), (few + many[:1], "10 to 100"), (few + many, "100"), (many + few, "100")):
+        records.write(found, tmp_path / "toy.csv", toy.Angle)
+        angles = results.read(tmp_path).angles
+        assert [a.median for a in angles].count(4.0) == len([a for a in found if a.draws == 100])
+        assert len(angles) == len(few)
+        assert f"over {draws} draws" in report.document(results.Results(angles, [], []), "x").markdown()
 
 
 def test_incomplete_folds_are_not_shown():

@@ -104,6 +104,13 @@ def test_samples_are_drawn_in_the_projection_of_an_estimator(ax):
         ProjectionDisplay.from_estimator(RobustLDA(n_components=1).fit(X, y), X, y)
 
 
+def test_samples_without_features_cannot_be_drawn():
+    y = np.arange(30) % 3
+    audit = LabelAudit.from_probabilities(np.eye(3)[y] * 0.9 + 0.1 / 3, y)
+    with pytest.raises(ValueError, match="The audit has no features to draw samples by"):
+        ProjectionDisplay.from_audit(audit)
+
+
 def test_label_noise_of_an_estimator_has_no_interval(audit, ax):
     X, y = load_wine(return_X_y=True)
     model = RobustLDA().fit(X, flip_labels(y, 0.2, np.random.default_rng(0))[0])

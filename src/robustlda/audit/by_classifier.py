@@ -35,6 +35,7 @@ def by_classifier(
     """Beliefs from held-out probabilities of a classifier; with resamples, the mean over other folds as well."""
     X = _indexable(X)
     check_classifier(estimator)
+    cv = _for_every_pass(cv, n_resamples)
     rng = check_random_state(SEED if random_state is None else random_state)
     labels = as_labels(checks, len(classes))
 
@@ -161,6 +162,21 @@ def check_folds(cv: Any) -> None:
         raise ValueError(
             f"cv={cv!r} must be a whole number of at least 2, a splitter, or pairs of train and test rows."
         )
+
+
+def _for_every_pass(cv: Any, n_resamples: int) -> Any:
+    """Folds that can be gone through more than once, which a generator gives only once."""
+    if hasattr(cv, "split") or not hasattr(cv, "__iter__"):
+        return cv
+    if n_resamples:
+        raise ValueError(
+            f"n_resamples={n_resamples} needs other folds every time, but cv holds the folds themselves; pass a number "
+            "of folds or a splitter, or n_resamples=0."
+        )
+    folds = list(cv)
+    if not folds:
+        raise ValueError("cv holds no folds, perhaps a generator that was used before; pass a list of them.")
+    return folds
 
 
 def _indexable(X: Any) -> Any:

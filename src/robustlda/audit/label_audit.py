@@ -181,7 +181,7 @@ class LabelAudit(Findings):
             return self
         if isinstance(X, LabeledTable):
             return self._fit_table(X, verified)
-        if self.estimator is None and not has_answers(y) and frames.needs_preparation(X):
+        if self.estimator is None and frames.needs_preparation(X):
             self._fit_table(_joined(X, y, ids), verified)
             self._frame_kind = frames.kind_of(X)
             return self
@@ -415,14 +415,19 @@ def _understood(X: Any, label: str | list[str], ids: Any) -> LabeledTable:
 
 
 def _joined(X: Any, y: Any, ids: Any) -> LabeledTable:
-    """A table of columns that are no numbers, and of labels that are not among them."""
-    table, labels = as_arrow(X), np.asarray(y)
+    """A table of columns that are no numbers, and of labels or answers that are not among them."""
+    table = as_arrow(X)
+    labels = answer_table(y) if has_answers(y) else probabilities.one_for_each(y, "X")
     if len(labels) != table.num_rows:
         raise ValueError(f"X has {table.num_rows} rows, but y has {len(labels)} labels; give one for each.")
-    name = "label"
-    while name in table.column_names:
-        name += "_"
-    found = understand(RawTable(table.append_column(name, pa.array(labels)), "table", first_row=0), name)
+    added = {"label": labels} if labels.ndim == 1 else {f"annotator {k + 1}": said for k, said in enumerate(labels.T)}
+    names = []
+    for name, column in added.items():
+        while name in table.column_names:
+            name += "_"
+        table = table.append_column(name, pa.array(column))
+        names.append(name)
+    found = understand(RawTable(table, "table", first_row=0), names[0] if labels.ndim == 1 else names)
     ids = frames.index_of(X) if ids is None else ids
     return found if ids is None else replace(found, ids=_checked_ids(ids, len(labels))[found.places])
 

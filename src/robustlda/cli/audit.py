@@ -149,7 +149,9 @@ def _read(
         raw = tables.read(table, layout)
         tell(f"preparing {raw.data.num_rows:,} rows …")
         data = tables.understood(raw, columns)
-        return raw, data, None if images is None else tables.images(data, images), None
+        if images is None:
+            return raw, data, None, None
+        return raw, *tables.images(data, images), None
 
 
 def _audited(data: "LabeledTable", pixels: "Array | None", checked: Any, max_false_alarm: float) -> "LabelAudit":
@@ -214,13 +216,14 @@ class _Results:
                 (folder / name).write_text("*\n", encoding="ascii")
             if self.rows:
                 found.to_parquet(folder / "rows")
+            listed = table if pictures is None else None  # columns and rows, which are no pictures
             provenance = _provenance(found, table)
             audit_page.write(
-                found, folder / "report.html", title=title, images=pictures, notes=_unless_shown(notes, table),
-                table=table if pictures is None else None,
+                found, folder / "report.html", title=title, images=pictures, notes=_unless_shown(notes, listed),
+                table=listed,
                 provenance=provenance,
             )  # fmt: skip
-            audit_files.write_suspects(found, folder / "suspects.csv", table if pictures is None else None)
+            audit_files.write_suspects(found, folder / "suspects.csv", listed)
             audit_files.write_json(audit_files.summary(found, notes, table), folder / "audit.json")
             if self.fix is not None and table is not None and raw is not None:
                 flagged = self.fix == "flagged"

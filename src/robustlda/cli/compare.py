@@ -108,13 +108,16 @@ def compare(
     everything = _run(units, out, resume, jobs, screen)
     rows = [row for row in everything if row.unit in set(units)]
     rows.sort(key=lambda row: chosen.index(row.dataset))
-    _write(tables.in_order(everything), figures.accuracy_against_noise(rows, reference=reference), out)
+    drawn = any(row.succeeded for row in rows)
+    figure = figures.accuracy_against_noise(rows, reference=reference) if drawn else None
+    _write(tables.in_order(everything), figure, out)
     levels = f"{figures.CONTAMINATION[kind]}, %"
     screen.print(f"Mean accuracy on clean test data over {min(first or folds, folds)} folds, by {levels}:")
     for dataset in chosen:
         screen.print(_table(dataset, names, noise, tables.with_reference(rows, reference)))
     _print_failures(rows, missing, screen)
-    screen.print(f"\nWrote {out / FILES[0]} ({len(everything)} rows) and {out / FILES[1]}.")
+    picture = f" and {out / FILES[1]}" if drawn else "; nothing has succeeded that could be drawn"
+    screen.print(f"\nWrote {out / FILES[0]} ({len(everything)} rows){picture}.")
 
 
 def _methods(words: str) -> tuple[list[str], dict[str, str]]:
@@ -171,14 +174,18 @@ def _refuse_picture_of_others(out: Path) -> None:
     new_files([out / name for name in FILES], force=True)
 
 
-def _write(rows: "Sequence[Row]", figure: "Figure", out: Path) -> None:
+def _write(rows: "Sequence[Row]", figure: "Figure | None", out: Path) -> None:
+    """The rows and their figure; without one, that of an earlier run goes, as it would not show these rows."""
     from robustlda.experiments import protocol, records
     from robustlda.output import replacing_together
     from robustlda.report.document import png, save
 
     with replacing_together(out, FILES) as folder:
         records.write(rows, folder / FILES[0], protocol.Row)
-        save(folder / FILES[1], png(figure))
+        if figure is not None:
+            save(folder / FILES[1], png(figure))
+    if figure is None:
+        (out / FILES[1]).unlink(missing_ok=True)
     (out / UNFINISHED).unlink(missing_ok=True)
 
 

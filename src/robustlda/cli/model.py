@@ -49,7 +49,7 @@ def fit(
     new_files([out], force=force)
     click.get_current_context().with_resource(results_folder(out.parent))
     persistence.check_writable(out)
-    screen = Screen(quiet=quiet)
+    screen, what = Screen(quiet=quiet), "labels"
     if parts.is_in_parts(table, by.asked):
         label = parts.label_column(columns)
         options.alone_in(by.checkpoint)
@@ -61,6 +61,7 @@ def fit(
         raw = tables.read(table, layout)
         data = tables.understood(raw, columns)
         preparation, notes, label = data.preparation, tables.told(data), data.label
+        what = "answers" if data.people else "labels"
         persistence.check_writable(out, preparation)
         checked = tables.checked_rows(tables.verified(verified, data), data) if verified else None
         with screen.working(f"fitting {len(data.y):,} rows …"):
@@ -68,7 +69,6 @@ def fit(
     persistence.save(out, make_pipeline(preparation, model), label=label)
     for note in notes:
         screen.print(printable(note))
-    what = "labels" if isinstance(columns.label, str) else "answers"
     screen.print(
         f"{len(model.classes_)} classes, {model.n_features_in_} features from "
         f"{len(preparation.columns_in_use())} columns; about {model.noise_rate_:.1%} of the {what} are wrong."

@@ -1,5 +1,6 @@
 """Tables as the verbs get them: read, understood, and what was noticed told."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,11 +65,15 @@ def sized(ctx: click.Context, param: click.Parameter, value: str | None) -> tupl
     return int(height), int(width)
 
 
-def images(table: "LabeledTable", size: tuple[int, int]) -> "Array":
-    """The columns of numbers as gray levels between 0 and 1, as they are: pixels have one unit in common."""
+def images(table: "LabeledTable", size: tuple[int, int]) -> "tuple[LabeledTable, Array]":
+    """The columns of numbers as gray levels between 0 and 1, as they are: pixels have one unit in common.
+
+    What the table says of its columns is then what became of them: every pixel is a feature.
+    """
     import numpy as np
 
     from robustlda.tables import columns as kinds
+    from robustlda.tables.labeled import ColumnUse
 
     used = [use.name for use in table.columns if use.kind not in ("label", "id", "not asked for")]
     if len(used) != size[0] * size[1]:
@@ -79,7 +84,9 @@ def images(table: "LabeledTable", size: tuple[int, int]) -> "Array":
     X = np.nan_to_num(np.column_stack([kinds.numbers(table.raw[name], number) for name in used]))
     if X.min() < 0:
         raise ValueError(f"--images needs gray levels of at least 0; the smallest value is {X.min():g}.")
-    return X / max(X.max(), 1e-300)
+    uses = [ColumnUse(use.name, "number", (use.name,)) if use.name in used else use for use in table.columns]
+    findings = [finding for finding in table.findings if not set(finding.columns) & set(used)]
+    return replace(table, columns=uses, findings=findings), X / max(X.max(), 1e-300)
 
 
 def told(table: "LabeledTable") -> list[str]:

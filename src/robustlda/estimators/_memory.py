@@ -11,6 +11,7 @@ from robustlda.data.parted import PartedStore
 from robustlda.data.store import as_store, is_read_in_blocks, is_sparse
 from robustlda.decision.rule import Checks
 from robustlda.estimators._base import DiscriminantProjection
+from robustlda.estimators._validation import answer_table, has_answers
 from robustlda.linalg import Array
 
 _ALWAYS_THERE = 1e6  # bytes
@@ -36,16 +37,16 @@ class MeasuredProjection(DiscriminantProjection):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The samples; only shape, precision and storage are looked at.
-        y : array-like of shape (n_samples,), default=None
-            Class labels, which set the number of components if `n_components` does not; ten classes are assumed
-            without them.
+        y : array-like of shape (n_samples,) or (n_samples, n_annotators), default=None
+            Class labels, or answers of several people, which set the number of components if `n_components` does not;
+            ten classes are assumed without them.
 
         Returns
         -------
         n_bytes : int
         """
-        n, d = (as_store(X) if is_read_in_blocks(X) else X).shape
-        classes = 10 if y is None else len(np.unique(np.asarray(y)))
+        n, d = as_store(X).shape if is_read_in_blocks(X) else np.shape(X)
+        classes = 10 if y is None else _count_classes(y)
         m = int(self.n_components or 0) or min(self._default_components(classes), n - 1, d)
         sparse = is_sparse(X) and not self.plan.densifies(n, d)
         itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
@@ -68,6 +69,13 @@ class MeasuredProjection(DiscriminantProjection):
                 f"{free / 1e9:.1f} GB are free. Use fewer components, float32 data or a reduction such as TruncatedSVD."
             )
         return store, checks, weight
+
+
+def _count_classes(y: Any) -> int:
+    """Of labels, or of answers, some of which are missing."""
+    if has_answers(y):
+        return len({answer for answer in answer_table(y).ravel().tolist() if answer is not None})
+    return len(np.unique(np.asarray(y)))
 
 
 def available_memory() -> float:

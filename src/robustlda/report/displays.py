@@ -86,6 +86,11 @@ class ProjectionDisplay(_Display):
     @classmethod
     def from_audit(cls, audit: "LabelAudit", *, ax: Any = None) -> Self:
         """Draw a fitted audit."""
+        if audit.plane_ is None:
+            raise ValueError(
+                "The audit has no features to draw samples by, or they are not finite numbers; give it some, as in "
+                "LabelAudit.from_probabilities(P, y, X=X)."
+            )
         display = cls(
             points=np.asarray(audit.plane_, float),
             given=audit.given_,

@@ -12,7 +12,7 @@ from robustlda.datasets.catalogue import CATALOGUE
 from robustlda.experiments.methods import method_named
 from robustlda.experiments.paper.convergence import ObjectivePath, of_ratio
 from robustlda.experiments.paper.results import Results
-from robustlda.experiments.paper.toy import Angle
+from robustlda.experiments.paper.toy import DISTANCES, STRETCHES, Angle
 from robustlda.experiments.protocol import Row
 from robustlda.experiments.tables import means, with_reference
 from robustlda.linalg import Array
@@ -176,48 +176,64 @@ def quadratic(paths: Sequence[ObjectivePath]) -> Claim:
 
 
 def toy(angles: Sequence[Angle]) -> Claim:
+    says, source = (
+        "With outliers, rLDA keeps the right direction while LDA and trLDA lose it (toy figure)",
+        "`toy.csv`, column median",
+    )
     at = {(a.method, a.stretch, a.distance): a.median for a in angles}
-    cells = [(s, d) for (m, s, d) in at if m == "rLDA" and d > 0]
+    cells = [(stretch, distance) for stretch in STRETCHES for distance in DISTANCES if distance > 0]
+    if not all((method, *cell) in at for method in ("LDA", "rLDA") for cell in cells):
+        return Claim(says, "LDA and rLDA were not run in every setting", NOT_MEASURED, source)
     wins = sum(at["rLDA", s, d] < at["LDA", s, d] for s, d in cells)
     return Claim(
-        "With outliers, rLDA keeps the right direction while LDA and trLDA lose it (toy figure)",
+        says,
         f"median angle to the optimal direction, round classes, outliers at 10: LDA {at['LDA', 1, 10]:.0f}°, rLDA "
         f"{at['rLDA', 1, 10]:.0f}°; at 40: {at['LDA', 1, 40]:.0f}° and {at['rLDA', 1, 40]:.0f}°; classes four times as "
         f"long as wide, at 10: {at['LDA', 4, 10]:.0f}° and {at['rLDA', 4, 10]:.0f}°. rLDA is closer in {wins} of "
         f"{len(cells)} settings",
         "holds for round classes and moderate outliers only" if wins < len(cells) else "holds",
-        "`toy.csv`, column median",
+        source,
         _our_toy(at, cells),
     )
 
 
 def _our_toy(at: dict[tuple[str, float, float], float], cells: list[tuple[float, float]]) -> str:
-    if not all(("RobustLDA", s, d) in at for s, d in cells):
+    others = ("LDA", "trLDA", "rLDA")
+    if not all((method, *cell) in at for method in ("RobustLDA", *others) for cell in cells):
         return "–"
-    wins = sum(at["RobustLDA", s, d] < min(at[m, s, d] for m in ("LDA", "trLDA", "rLDA")) for s, d in cells)
+    wins = sum(at["RobustLDA", s, d] < min(at[m, s, d] for m in others) for s, d in cells)
     verdict = "holds" if wins >= 0.75 * len(cells) else "does not hold"
     return f"{verdict}: nearer than LDA, trLDA and rLDA in {wins} of {len(cells)} settings"
 
 
 def drop(rows: Sequence[Row], method: str) -> float:
-    """Percentage points lost between no contamination and 40 %, averaged over the data sets."""
+    """Percentage points lost between no contamination and 40 %, averaged over the data sets; NaN if not measured."""
     table = {name: by for (name, m), by in means(rows).items() if m == method and {0.0, 0.4} <= set(by)}
     return 100 * fmean(by[0.0] - by[0.4] for by in table.values()) if table else float("nan")
 
 
 def stable(rows: Sequence[Row], reference: str) -> Claim:
+    says = f"Accuracy hardly drops as label noise increases ({PROTOCOL[reference]})"
+    source = f"`comparison.csv`, kind uniform, column {COLUMN[reference]}"
     rows = with_reference(rows, reference)
     lost = {name: drop(rows, name) for name in (*AS_PUBLISHED, "pca_1nn", "trlda_1nn", "knn", "rlda")}
-    with_default = f"; `RobustLDA()`, which does not use 1-NN: {lost['rlda']:.1f}" if reference == "noisy" else ""
+    ours = _our_stability(drop(rows, OURS), lost["rlda"] if reference == "noisy" else None)
+    if any(np.isnan(lost[name]) for name in (*AS_PUBLISHED, "pca_1nn")):
+        return Claim(says, "rLDA or PCA was not run with 0 and 40 % wrong labels", NOT_MEASURED, source, ours)
+    with_default = f"; `RobustLDA()`, which does not use 1-NN: {_points(lost['rlda'])}" if reference == "noisy" else ""
     return Claim(
-        f"Accuracy hardly drops as label noise increases ({PROTOCOL[reference]})",
+        says,
         f"points lost from 0 to 40 % wrong labels, mean over the sets: rLDA {lost['rlda_1nn']:.1f} when started from "
         f"trLDA, {lost['rlda_pca_1nn']:.1f} from principal axes; PCA {lost['pca_1nn']:.1f}, trLDA "
-        f"{lost['trlda_1nn']:.1f}, no projection {lost['knn']:.1f}{with_default}",
+        f"{_points(lost['trlda_1nn'])}, no projection {_points(lost['knn'])}{with_default}",
         _stability_verdict(lost),
-        f"`comparison.csv`, kind uniform, column {COLUMN[reference]}",
-        _our_stability(drop(rows, OURS), lost["rlda"] if reference == "noisy" else None),
+        source,
+        ours,
     )
+
+
+def _points(lost: float) -> str:
+    return NOT_MEASURED if np.isnan(lost) else f"{lost:.1f}"
 
 
 def _our_stability(projected: float, own_rule: float | None) -> str:
@@ -252,12 +268,15 @@ def ranks(rows: Sequence[Row], reference: str, against: str = "rlda_1nn") -> lis
     """Mean ranks over data sets and levels, and Wilcoxon's signed-rank test over data sets, with Holm's correction.
 
     Only data sets and levels on which every method was run count; a method's accuracy on a data set is the mean over
-    folds and levels.
+    folds and levels. Without any, or without the reference method, nothing can be ranked.
     """
     table = means(with_reference([r for r in rows if r.succeeded and r.method not in ("svm", "rlda")], reference))
     names = sorted({method for _, method in table})
-    sets = sorted({d for d, _ in table if all((d, name) in table for name in names)})
-    levels = {d: sorted(set.intersection(*(set(table[d, name]) for name in names))) for d in sets}
+    complete = sorted({d for d, _ in table if all((d, name) in table for name in names)})
+    levels = {d: sorted(set.intersection(*(set(table[d, name]) for name in names))) for d in complete}
+    sets = [d for d in complete if levels[d]]
+    if not sets or against not in names:
+        return []
     blocks = np.array([[table[d, name][p] for name in names] for d in sets for p in levels[d]])
     mean = {name: np.array([fmean(table[d, name][p] for p in levels[d]) for d in sets]) for name in names}
     place = dict(zip(names, stats.rankdata(-blocks, axis=1).mean(axis=0), strict=True))
@@ -289,23 +308,27 @@ def best(rows: Sequence[Row], reference: str) -> Claim:
     order = ranks([row for row in rows if row.method != OURS], reference)
     place = {rank.method: i + 1 for i, rank in enumerate(order)}
     rank = {r.method: r for r in order}
+    says = f"rLDA is better than the others ({PROTOCOL[reference]})"
+    source, ours = f"`comparison.csv`, kind uniform, column {COLUMN[reference]}", _our_place(rows, reference)
+    if not rank.keys() >= {*AS_PUBLISHED, "pca_1nn"}:
+        return Claim(says, "rLDA, PCA and the others were not run on the same data", NOT_MEASURED, source, ours)
     first = order[0]
     return Claim(
-        f"rLDA is better than the others ({PROTOCOL[reference]})",
+        says,
         f"mean rank of {len(order)}: {rank['rlda_1nn'].rank:.1f} when started from trLDA (place {place['rlda_1nn']}), "
         f"{rank['rlda_pca_1nn'].rank:.1f} from principal axes (place {place['rlda_pca_1nn']}); PCA "
         f"{rank['pca_1nn'].rank:.1f}; the best is {method_named(first.method).label} with {first.rank:.1f}",
         "holds" if first.method in AS_PUBLISHED else "does not hold",
-        f"`comparison.csv`, kind uniform, column {COLUMN[reference]}; rank table below",
-        _our_place(rows, reference),
+        f"{source}; rank table below",
+        ours,
     )
 
 
 def _our_place(rows: Sequence[Row], reference: str) -> str:
     sets = {row.dataset for row in rows if row.method == OURS}
-    if not sets:
+    order = ranks(rows, reference) if sets else []
+    if not order:
         return "–"
-    order = ranks(rows, reference)
     place, rank = next((i + 1, rank) for i, rank in enumerate(order) if rank.method == OURS)
     verdict = "holds" if place == 1 else "does not hold"
     return f"{verdict}: mean rank {rank.rank:.1f} of {len(order)} (place {place}), on {len(sets)} data sets"
@@ -339,15 +362,19 @@ def _cost_verdict(per_step: float, total: float) -> str:
 
 
 def outliers(rows: Sequence[Row]) -> Claim:
+    says = "Lengths instead of squares make rLDA robust to corrupted samples (not measured in the paper)"
+    source = "`comparison.csv`, kinds occlude, salt_and_pepper, gross_rows"
     lost = {name: drop(rows, name) for name in (*AS_PUBLISHED, "lda_1nn", "trlda_1nn", "pca_1nn", "rlda")}
+    if np.isnan(lost["rlda_1nn"]) or np.isnan(lost["lda_1nn"]):
+        return Claim(says, "rLDA or LDA was not run with 0 and 40 % corrupted images", NOT_MEASURED, source)
     names = {name: method_named(name).label for name in lost} | {"rlda": "`RobustLDA()`"}
-    order = sorted(lost, key=lambda name: lost[name])
+    order = sorted((name for name in lost if not np.isnan(lost[name])), key=lambda name: lost[name])
     return Claim(
-        "Lengths instead of squares make rLDA robust to corrupted samples (not measured in the paper)",
+        says,
         "points lost with 40 % corrupted images, mean over face data sets and kinds of corruption: "
         + ", ".join(f"{names[name]} {lost[name]:.1f}" for name in order),
         "holds against LDA" if lost["rlda_1nn"] < lost["lda_1nn"] - 1 else "does not hold",
-        "`comparison.csv`, kinds occlude, salt_and_pepper, gross_rows",
+        source,
         _our_outliers(drop(rows, OURS), lost["rlda"], lost["lda_1nn"]),
     )
 

@@ -178,8 +178,10 @@ def _path(unit: Descent, model: Any, X: Any, y: np.ndarray, start_seconds: float
 
 
 def figure(paths: Sequence[ObjectivePath], *, columns: int = 3) -> Figure:
-    """How far J is above the lowest limit found on the data set, after every iteration: a panel per data set."""
-    paths = of_ratio([path for path in paths if path.succeeded])
+    """How far J is above the lowest limit found on the data set, after every iteration: a panel per data set.
+
+    The paths are those of descents of the paper's objective that have succeeded.
+    """
     names = list(dict.fromkeys(path.dataset for path in paths))
     wide = min(columns, len(names))
     high = -(-len(names) // wide)

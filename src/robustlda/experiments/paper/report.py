@@ -25,7 +25,7 @@ FIGURES = ("accuracy_A", "accuracy_B", *(f"corrupted_{kind}" for kind in schedul
 
 def document(results: Results, command: str) -> Document:
     """The whole report; `command` is what repeats the experiments."""
-    labels = results.wrong_labels
+    labels = [row for row in results.wrong_labels if row.succeeded]
     blocks: list[Block] = []
     if labels:
         blocks.append(_panels(labels, "noisy"))
@@ -45,10 +45,9 @@ def _panels(rows: Sequence[protocol.Row], reference: str) -> Picture:
     labels = "protocol A: 1-NN uses the noisy labels of the training samples"
     if reference == "clean":
         labels = "protocol B: 1-NN uses the correct labels, and only the projection is trained on noisy ones"
-    succeeded = [row for row in rows if row.succeeded]
     return Picture(
         f"accuracy_{_LETTER[reference]}",
-        figures.accuracy_against_noise(succeeded, reference=reference, columns=3, apart=False),
+        figures.accuracy_against_noise(rows, reference=reference, columns=3, apart=False),
         f"Accuracy against the share of wrong training labels, {labels}. The SVM and `RobustLDA()` have decision rules "
         "of their own and are trained on the same noisy labels under both protocols.",
     )
@@ -76,6 +75,15 @@ def _accuracy(rows: Sequence[protocol.Row]) -> list[Block]:
 
 
 def _ranks_and_accuracies(rows: Sequence[protocol.Row], reference: str) -> list[Block]:
+    ranks = claims.ranks(rows, reference)
+    return [
+        *(_ranks(ranks, reference) if ranks else []),
+        Heading(f"Protocol {_LETTER[reference]}: accuracy by data set", 3),
+        _by_set(rows, reference),
+    ]
+
+
+def _ranks(ranks: Sequence[claims.Rank], reference: str) -> list[Block]:
     return [
         Heading(f"Protocol {_LETTER[reference]}: ranks", 3),
         Text(
@@ -83,13 +91,11 @@ def _ranks_and_accuracies(rows: Sequence[protocol.Row], reference: str) -> list[
             "number of data sets on which a method is better or worse than rLDA started from trLDA. p is from "
             "Wilcoxon's signed-rank test over data sets, with Holm's correction."
         ),
-        _rank_table(rows, reference),
-        Heading(f"Protocol {_LETTER[reference]}: accuracy by data set", 3),
-        _by_set(rows, reference),
+        _rank_table(ranks),
     ]
 
 
-def _rank_table(rows: Sequence[protocol.Row], reference: str) -> ReportTable:
+def _rank_table(ranks: Sequence[claims.Rank]) -> ReportTable:
     lines = [
         (
             method_named(r.method).label,
@@ -97,14 +103,14 @@ def _rank_table(rows: Sequence[protocol.Row], reference: str) -> ReportTable:
             f"{r.accuracy:.3f}",
             *(("–",) * 3 if np.isnan(r.p) else (str(r.better), str(r.worse), f"{r.p:.3f}")),
         )
-        for r in claims.ranks(rows, reference)
+        for r in ranks
     ]
     return ReportTable(("method", "mean rank", "accuracy", "better on", "worse on", "p"), lines)
 
 
 def _by_set(rows: Sequence[protocol.Row], reference: str) -> ReportTable:
     """Mean accuracy with correct labels and with 20 and 40 % wrong ones."""
-    mean = means(with_reference([row for row in rows if row.succeeded], reference))
+    mean = means(with_reference(rows, reference))
     sets = [name for name in schedule.NINE if any(name == d for d, _ in mean)]
     levels = (0.0, 0.2, 0.4)
     lines = []
@@ -141,12 +147,7 @@ def _corrupted(rows: Sequence[protocol.Row]) -> list[Block]:
 def _convergence(paths: Sequence[convergence.ObjectivePath]) -> list[Block]:
     return [
         Heading("Convergence"),
-        Picture(
-            "convergence",
-            convergence.figure(paths),
-            "J after every iteration, relative to the lowest limit found on the data set, started from principal axes, "
-            "from trLDA and from random frames. A curve that levels off above the others has reached another limit.",
-        ),
+        *_gaps_of_objective(paths),
         Text(
             "Iterations until the relative change of J stays below 1e-6 (a solver with that tolerance stops at the "
             "first step below it, which may be earlier), and the relative difference between the limits. Several "
@@ -162,6 +163,18 @@ def _convergence(paths: Sequence[convergence.ObjectivePath]) -> list[Block]:
         ),
         _cost_table(paths),
     ]
+
+
+def _gaps_of_objective(paths: Sequence[convergence.ObjectivePath]) -> list[Block]:
+    """The figure, if there is a descent of the paper's objective to draw."""
+    drawn = convergence.of_ratio([path for path in paths if path.succeeded])
+    if not drawn:
+        return []
+    caption = (
+        "J after every iteration, relative to the lowest limit found on the data set, started from principal axes, "
+        "from trLDA and from random frames. A curve that levels off above the others has reached another limit."
+    )
+    return [Picture("convergence", convergence.figure(drawn), caption)]
 
 
 def _iteration_table(paths: Sequence[convergence.ObjectivePath]) -> ReportTable:
@@ -215,20 +228,27 @@ def _toy(angles: Sequence[toy.Angle]) -> list[Block]:
     lines = []
     at = {(a.method, a.stretch, a.distance): a for a in angles}
     for stretch, distance in product(toy.STRETCHES, toy.DISTANCES):
-        shown = [f"{at[name, stretch, distance].median:.1f}" for name in toy.DIRECTIONS]
+        cells = [at.get((name, stretch, distance)) for name in toy.DIRECTIONS]
+        shown = ["–" if cell is None else f"{cell.median:.1f}" for cell in cells]
         lines.append((f"{stretch:g}, {f'at {distance:g}' if distance else 'none'}", *shown))
     return [
         Heading("The toy figure"),
         Text(
             f"Two Gaussian classes of {toy.PER_CLASS} samples each, with {toy.OUTLIERS} outliers in one of them along "
             "the long axis of the classes. The table gives the median angle in degrees between each method's direction "
-            f"and the one that is optimal without outliers, over {angles[0].draws} draws."
+            f"and the one that is optimal without outliers, over {_draws(angles)} draws."
         ),
         Picture(
             "toy", toy.figure(list(angles)), "One draw, and the angle to the optimal direction: median and quartiles."
         ),
         ReportTable(("length of the classes, outliers", *toy.DIRECTIONS), lines),
     ]
+
+
+def _draws(angles: Sequence[toy.Angle]) -> str:
+    """Of how many, which differ where a full run that follows a quick one was interrupted."""
+    fewest, most = min(a.draws for a in angles), max(a.draws for a in angles)
+    return str(most) if fewest == most else f"{fewest} to {most}"
 
 
 def _how(rows: Sequence[protocol.Row], command: str) -> list[Block]:
