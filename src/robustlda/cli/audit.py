@@ -156,9 +156,9 @@ def _audited(data: "LabeledTable", pixels: "Array | None", checked: Any, max_fal
     from robustlda.audit.label_audit import LabelAudit
 
     audit = LabelAudit(max_false_alarm=max_false_alarm)
+    checked = None if checked is None else tables.checked_rows(checked, data)
     if pixels is None:
         return audit.fit(data, None, verified=checked)
-    checked = None if checked is None else tables.checked_rows(checked, data)
     return audit.fit(pixels, data.targets, data.ids, verified=checked)
 
 
