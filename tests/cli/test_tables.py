@@ -420,6 +420,20 @@ def test_reviewed_rows_come_back_through_the_command(tmp_path):
         assert words in result.stderr
 
 
+def test_ids_that_several_rows_share_are_told_of_and_cannot_be_reviewed(tmp_path):
+    frame, _ = wines(patient=[f"P{i // 2:03}" for i in range(178)])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    _, said = audited(tmp_path / "t.csv", tmp_path / "out", "--id", "patient")
+    assert "Several rows have the same id in 'patient', such as 'P000'" in said
+    (tmp_path / "reviewed.csv").write_text(f"id,given,verified\nP001,{frame['kind'][3]},Barbera\n")
+    words = ("--id", "patient", "--verified", str(tmp_path / "reviewed.csv"), "--fix", "reviewed")
+    result = inside("audit", str(tmp_path / "t.csv"), "--label", "kind", *words, "--out", str(tmp_path / "fixed"))
+    assert result.returncode == 2
+    assert "reviewed.csv names the row 'P001', but several rows of the table have this id" in result.stderr
+    frame.assign(patient=range(178)).to_csv(tmp_path / "t.csv", index=False)
+    assert "same id" not in audited(tmp_path / "t.csv", tmp_path / "unique", "--id", "patient")[1]
+
+
 def test_what_a_person_has_found_is_always_corrected(tmp_path):
     frame, _ = wines()
     frame.loc[17, "m0"] = 1e6  # far from every class, and with a wrong label

@@ -8,6 +8,7 @@ another table, would teach the opposite of what was found.
 import csv
 import io
 import zipfile
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,7 +77,20 @@ def by_row(found: Mapping[str, Checked], rows: Mapping[str, int]) -> dict[int, C
 
 def by_id(found: Mapping[str, Checked], ids: Array) -> dict[int, Checked]:
     """The same by the position of rows with these ids."""
-    return by_row(found, {spreadsheet_safe(str(name)): i for i, name in enumerate(ids)})
+    names = [spreadsheet_safe(str(name)) for name in ids]
+    times = Counter(names)
+    for name, checked in found.items():
+        if times[name] > 1:
+            raise repeated(name, checked)
+    return by_row(found, {name: i for i, name in enumerate(names)})
+
+
+def repeated(name: str, checked: Checked) -> ValueError:
+    """That nobody knows which row was meant."""
+    return ValueError(
+        f"{checked.file} names the row {name!r}, but several rows of the table have this id; audit it again with "
+        "--id and a column that has another value in each row, or without --id, and review that."
+    )
 
 
 def by_number(found: Mapping[str, Checked], n: int) -> dict[int, Checked]:
