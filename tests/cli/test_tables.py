@@ -97,8 +97,35 @@ def test_nothing_is_replaced_without_force(tmp_path):
     assert "would be replaced, and with it what was checked" in result.stderr
     assert sorted(p.name for p in out.iterdir()) == ["suspects.csv"]
     assert (out / "suspects.csv").read_text() == "id,verified\n7,plain\n"
+    (out / "suspects.csv").unlink()
+    assert inside(*words).returncode == 0
     assert inside(*words, "--force").returncode == 0
     assert len(rows(out)) >= 20
+
+
+def test_what_a_person_has_filled_in_is_not_replaced_even_with_force(tmp_path):
+    frame, _ = wines()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    out, copy = tmp_path / "out", tmp_path / "copy.csv"
+    audited(tmp_path / "t.csv", out)
+    suspects = pd.read_csv(out / "suspects.csv", dtype=str)
+    suspects.loc[0, "verified"] = suspects["given"][0]
+    suspects.to_csv(out / "suspects.csv", index=False)
+    filled_in = (out / "suspects.csv").read_bytes()
+    words = ("audit", str(tmp_path / "t.csv"), "--label", "kind", "--out", str(out), "--force")
+    (tmp_path / "other.csv").write_text(f"id,verified\n{suspects['id'][1]},Barolo\n")
+    for more in ((), ("--verified", str(tmp_path / "other.csv"))):
+        result = inside(*words, *more)
+        assert result.returncode == 2
+        assert "holds rows that a person has checked, and is not replaced, not even with --force" in result.stderr
+        assert (out / "suspects.csv").read_bytes() == filled_in
+    (out / "audit.json").write_text("[]")
+    assert inside(*words).returncode == 2
+    copy.write_bytes(filled_in)
+    assert inside(*words, "--verified", str(copy)).returncode == 0
+    # It now lists the checked row with its label, which nobody has filled in there.
+    assert [row["verified"] for row in rows(out)][-1] == suspects["given"][0]
+    assert inside(*words).returncode == 0
 
 
 def test_without_a_table_digits_are_audited(tmp_path):

@@ -33,6 +33,14 @@ def read(paths: Sequence[Path]) -> dict[str, Checked]:
     return {name: checked for path in paths for name, checked in _read(path).items()}
 
 
+def names_in(path: Path) -> set[str]:
+    """The ids of rows that were checked in a file; none in one that is of another kind."""
+    try:
+        return set(_read(path))
+    except (ValueError, csv.Error):
+        return set()
+
+
 def _read(path: Path) -> dict[str, Checked]:
     lines = _texts(path)
     names = lines[0] if lines else []
