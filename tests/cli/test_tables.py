@@ -412,6 +412,36 @@ def test_a_corrected_table(tmp_path):
     assert pq.read_schema(tmp_path / "columnar" / "corrected.parquet").field("kind").type == pa.int64()
 
 
+def test_what_an_audit_has_changed_is_not_learned_from_in_the_next(tmp_path):
+    frame, _ = wines()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    said, folder = "", tmp_path / "0"
+    audited(tmp_path / "t.csv", folder, "--fix", "flagged")
+    first = pd.read_csv(folder / "corrected.csv")["label_change"]
+    row = int(np.flatnonzero(first.notna())[0])
+    (tmp_path / "r.csv").write_text(f"id,verified\n{row},{frame['kind'][row]}\n")
+    for k in range(3):
+        words = ("--fix", "flagged", "--verified", str(tmp_path / "r.csv"))
+        said = audited(folder / "corrected.csv", tmp_path / f"{k + 1}", *words)[1]
+        folder = tmp_path / f"{k + 1}"
+        assert "'label_change': It says which labels an audit has changed. It was left out" in said
+    last = pd.read_csv(folder / "corrected.csv")
+    assert list(last.columns) == [*frame.columns, "label_change"]
+    assert re.fullmatch(
+        rf"was \w+, checked; before, it was {frame['kind'][row]}, probably .*", last["label_change"][row]
+    )
+    assert (last["label_change"] == first)[first.notna()].mean() > 0.8  # what the first round did is still known
+    model = str(tmp_path / "m.skops")
+    assert inside("fit", str(folder / "corrected.csv"), "--label", "kind", "--out", model).returncode == 0
+    result = inside("predict", model, str(tmp_path / "t.csv"), "--out", str(tmp_path / "p.csv"))
+    assert result.returncode == 0, result.stderr
+    # A column of that name with something else in it is the table's own.
+    frame.assign(label_change=["was seen, twice", "never"] * 89).to_csv(tmp_path / "t.csv", index=False)
+    assert "label_change" not in audited(tmp_path / "t.csv", tmp_path / "own", "--fix", "flagged")[1]
+    own = [*frame.columns, "label_change (robustlda)", "label_change"]
+    assert list(pd.read_csv(tmp_path / "own" / "corrected.csv").columns) == own
+
+
 def test_reviewed_rows_come_back_through_the_command(tmp_path):
     frame, _ = wines()
     frame.to_csv(tmp_path / "t.csv", index=False)
