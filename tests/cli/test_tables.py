@@ -380,6 +380,18 @@ def test_answers_of_several_people_in_one_table(tmp_path):
     call("predict", tmp_path / "model.skops", tmp_path / "t.csv", "--out", tmp_path / "p.csv")
 
 
+def test_how_a_table_was_read_is_told_by_predictions_too(tmp_path):
+    frame, _ = wines()
+    frame[["m0", "m12", "kind"]].to_csv(tmp_path / "t.tsv", sep="\t", decimal=",", index=False)
+    (tmp_path / "new.tsv").write_text("m0\tm12\n1,234\t500\n2,678\t600\n")
+    model, out = str(tmp_path / "m.skops"), str(tmp_path / "p.csv")
+    assert inside("fit", str(tmp_path / "t.tsv"), "--label", "kind", "--out", model).returncode == 0
+    words = ("predict", model, str(tmp_path / "new.tsv"), "--out", out, "--force")
+    said = " ".join(inside(*words).stdout.split())
+    assert "1,234 in 'm0' was read as 1234 (thousands), though it could be otherwise; use --decimal , if it is" in said
+    assert inside(*words, "--quiet").stdout == ""
+
+
 def test_a_corrected_table(tmp_path):
     frame, _ = wines()
     frame.loc[3, "kind"] = None
