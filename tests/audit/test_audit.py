@@ -519,6 +519,49 @@ def test_what_was_checked_may_go_by_ids():
         LabelAudit().fit(frame, "kind", ids="tag", verified={"P-911": 1})
 
 
+def shuffled_wine():
+    """A shuffled frame with a few labels wrong, and the right ones."""
+    frame = load_wine(as_frame=True).frame.rename(columns={"target": "kind"}).sample(frac=1, random_state=0)
+    right = frame["kind"].copy()
+    frame.loc[range(0, 178, 9), "kind"] = 0
+    return frame, right
+
+
+def test_ids_of_a_shuffled_frame_name_rows_and_not_positions():
+    frame, right = shuffled_wine()
+    features, y = frame.drop(columns="kind"), frame["kind"]
+    tagged = frame.reset_index(names="tag")
+    proba = pd.DataFrame(np.full((len(y), 3), 0.2) + 0.4 * np.eye(3)[right], frame.index, [0, 1, 2])
+    found = {row: right[row] for row in frame.index[LabelAudit().fit(frame, "kind").to_review(30)]}
+    mapped = right.where(right.index.isin(found)).to_numpy()
+    for fitted in (
+        lambda verified: LabelAudit().fit(frame, "kind", verified=verified),
+        lambda verified: LabelAudit().fit(tagged, "kind", "tag", verified=verified),
+        lambda verified: LabelAudit().fit(features, y, verified=verified),
+        lambda verified: LabelAudit().fit(features.assign(kind="a"), y, verified=verified),
+        lambda verified: LabelAudit().fit(features.to_numpy(), y, frame.index, verified=verified),
+        lambda verified: LabelAudit.from_probabilities(proba, y, verified=verified),
+    ):
+        audit = fitted(found)
+        assert set(audit.ids_[audit.verified_].tolist()) == set(found)
+        assert_array_equal(audit.probability_wrong_, fitted(mapped).probability_wrong_)
+    assert LabelAudit().fit(frame, "kind", verified=found).noise_rate_ < 0.1
+
+
+def test_positions_are_no_ids_where_they_could_be_either():
+    frame, right = shuffled_wine()
+    part = frame[frame.index % 2 == 0]
+    for data in ((part, "kind"), (part.drop(columns="kind"), part["kind"])):
+        with pytest.raises(ValueError, match=r"names row 1, which is no id, besides rows that are; .* X\.index\["):
+            LabelAudit().fit(*data, verified={0: 0, 1: 1})
+        with pytest.raises(ValueError, match=r"names row 177, which (has no label|is neither an id nor a position)"):
+            LabelAudit().fit(*data, verified={177: 1})
+        assert LabelAudit().fit(*data, verified={1: right[part.index[1]]}).verified_[1]  # as nothing else is meant
+    twice = frame.assign(tag=np.arange(178) // 2)
+    with pytest.raises(ValueError, match="names row 3, but 2 rows have this id; give each an id of its own"):
+        LabelAudit().fit(twice, "kind", "tag", verified={3: 0})
+
+
 def test_neither_outliers_nor_checked_rows_count_among_flagged_ones_in_parts():
     wrong, z = np.array([0.9, 0.9, 0.9, 0.2]), np.array([0.0, 99, 0, 0])
     counts, right = parted_audit._by_grain(5.0, wrong, np.array([False, False, True, False]), z)

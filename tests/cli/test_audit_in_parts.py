@@ -251,6 +251,12 @@ def test_columns_of_all_kinds_in_parts(mixed, tmp_path):
     result = inside(*words[:-1], str(tmp_path / "never"), "--verified", str(review))
     assert result.returncode == 2
     assert "names the row 'T9999', which the table does not have" in result.stderr
+    (tmp_path / "twice").mkdir()
+    for part in range(2):
+        pq.write_table(table, tmp_path / "twice" / f"{part}.parquet")
+    review.write_text("id,verified\nT0007,oak\n")
+    words = ("audit", str(tmp_path / "twice"), *words[2:-1], str(tmp_path / "never"), "--verified", str(review))
+    assert "'T0007', but several rows of the table have this id" in inside(*words).stderr
 
 
 def test_a_large_file_is_read_in_parts_and_the_model_predicts_in_parts(mixed, tmp_path, monkeypatch):

@@ -97,8 +97,35 @@ def test_nothing_is_replaced_without_force(tmp_path):
     assert "would be replaced, and with it what was checked" in result.stderr
     assert sorted(p.name for p in out.iterdir()) == ["suspects.csv"]
     assert (out / "suspects.csv").read_text() == "id,verified\n7,plain\n"
+    (out / "suspects.csv").unlink()
+    assert inside(*words).returncode == 0
     assert inside(*words, "--force").returncode == 0
     assert len(rows(out)) >= 20
+
+
+def test_what_a_person_has_filled_in_is_not_replaced_even_with_force(tmp_path):
+    frame, _ = wines()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    out, copy = tmp_path / "out", tmp_path / "copy.csv"
+    audited(tmp_path / "t.csv", out)
+    suspects = pd.read_csv(out / "suspects.csv", dtype=str)
+    suspects.loc[0, "verified"] = suspects["given"][0]
+    suspects.to_csv(out / "suspects.csv", index=False)
+    filled_in = (out / "suspects.csv").read_bytes()
+    words = ("audit", str(tmp_path / "t.csv"), "--label", "kind", "--out", str(out), "--force")
+    (tmp_path / "other.csv").write_text(f"id,verified\n{suspects['id'][1]},Barolo\n")
+    for more in ((), ("--verified", str(tmp_path / "other.csv"))):
+        result = inside(*words, *more)
+        assert result.returncode == 2
+        assert "holds rows that a person has checked, and is not replaced, not even with --force" in result.stderr
+        assert (out / "suspects.csv").read_bytes() == filled_in
+    (out / "audit.json").write_text("[]")
+    assert inside(*words).returncode == 2
+    copy.write_bytes(filled_in)
+    assert inside(*words, "--verified", str(copy)).returncode == 0
+    # It now lists the checked row with its label, which nobody has filled in there.
+    assert [row["verified"] for row in rows(out)][-1] == suspects["given"][0]
+    assert inside(*words).returncode == 0
 
 
 def test_without_a_table_digits_are_audited(tmp_path):
@@ -368,6 +395,18 @@ def test_answers_of_several_people_in_one_table(tmp_path):
     call("predict", tmp_path / "model.skops", tmp_path / "t.csv", "--out", tmp_path / "p.csv")
 
 
+def test_how_a_table_was_read_is_told_by_predictions_too(tmp_path):
+    frame, _ = wines()
+    frame[["m0", "m12", "kind"]].to_csv(tmp_path / "t.tsv", sep="\t", decimal=",", index=False)
+    (tmp_path / "new.tsv").write_text("m0\tm12\n1,234\t500\n2,678\t600\n")
+    model, out = str(tmp_path / "m.skops"), str(tmp_path / "p.csv")
+    assert inside("fit", str(tmp_path / "t.tsv"), "--label", "kind", "--out", model).returncode == 0
+    words = ("predict", model, str(tmp_path / "new.tsv"), "--out", out, "--force")
+    said = " ".join(inside(*words).stdout.split())
+    assert "1,234 in 'm0' was read as 1234 (thousands), though it could be otherwise; use --decimal , if it is" in said
+    assert inside(*words, "--quiet").stdout == ""
+
+
 def test_a_corrected_table(tmp_path):
     frame, _ = wines()
     frame.loc[3, "kind"] = None
@@ -398,6 +437,36 @@ def test_a_corrected_table(tmp_path):
     pq.write_table(whole, tmp_path / "t.parquet")
     audited(tmp_path / "t.parquet", tmp_path / "columnar", "--fix", "flagged")
     assert pq.read_schema(tmp_path / "columnar" / "corrected.parquet").field("kind").type == pa.int64()
+
+
+def test_what_an_audit_has_changed_is_not_learned_from_in_the_next(tmp_path):
+    frame, _ = wines()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    said, folder = "", tmp_path / "0"
+    audited(tmp_path / "t.csv", folder, "--fix", "flagged")
+    first = pd.read_csv(folder / "corrected.csv")["label_change"]
+    row = int(np.flatnonzero(first.notna())[0])
+    (tmp_path / "r.csv").write_text(f"id,verified\n{row},{frame['kind'][row]}\n")
+    for k in range(3):
+        words = ("--fix", "flagged", "--verified", str(tmp_path / "r.csv"))
+        said = audited(folder / "corrected.csv", tmp_path / f"{k + 1}", *words)[1]
+        folder = tmp_path / f"{k + 1}"
+        assert "'label_change': It says which labels an audit has changed. It was left out" in said
+    last = pd.read_csv(folder / "corrected.csv")
+    assert list(last.columns) == [*frame.columns, "label_change"]
+    assert re.fullmatch(
+        rf"was \w+, checked; before, it was {frame['kind'][row]}, probably .*", last["label_change"][row]
+    )
+    assert (last["label_change"] == first)[first.notna()].mean() > 0.8  # what the first round did is still known
+    model = str(tmp_path / "m.skops")
+    assert inside("fit", str(folder / "corrected.csv"), "--label", "kind", "--out", model).returncode == 0
+    result = inside("predict", model, str(tmp_path / "t.csv"), "--out", str(tmp_path / "p.csv"))
+    assert result.returncode == 0, result.stderr
+    # A column of that name with something else in it is the table's own.
+    frame.assign(label_change=["was seen, twice", "never"] * 89).to_csv(tmp_path / "t.csv", index=False)
+    assert "label_change" not in audited(tmp_path / "t.csv", tmp_path / "own", "--fix", "flagged")[1]
+    own = [*frame.columns, "label_change (robustlda)", "label_change"]
+    assert list(pd.read_csv(tmp_path / "own" / "corrected.csv").columns) == own
 
 
 def test_reviewed_rows_come_back_through_the_command(tmp_path):
@@ -433,6 +502,20 @@ def test_reviewed_rows_come_back_through_the_command(tmp_path):
         result = inside(*again, "--verified", str(review))
         assert result.returncode == 2
         assert words in result.stderr
+
+
+def test_ids_that_several_rows_share_are_told_of_and_cannot_be_reviewed(tmp_path):
+    frame, _ = wines(patient=[f"P{i // 2:03}" for i in range(178)])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    _, said = audited(tmp_path / "t.csv", tmp_path / "out", "--id", "patient")
+    assert "Several rows have the same id in 'patient', such as 'P000'" in said
+    (tmp_path / "reviewed.csv").write_text(f"id,given,verified\nP001,{frame['kind'][3]},Barbera\n")
+    words = ("--id", "patient", "--verified", str(tmp_path / "reviewed.csv"), "--fix", "reviewed")
+    result = inside("audit", str(tmp_path / "t.csv"), "--label", "kind", *words, "--out", str(tmp_path / "fixed"))
+    assert result.returncode == 2
+    assert "reviewed.csv names the row 'P001', but several rows of the table have this id" in result.stderr
+    frame.assign(patient=range(178)).to_csv(tmp_path / "t.csv", index=False)
+    assert "same id" not in audited(tmp_path / "t.csv", tmp_path / "unique", "--id", "patient")[1]
 
 
 def test_what_a_person_has_found_is_always_corrected(tmp_path):

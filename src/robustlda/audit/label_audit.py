@@ -1,5 +1,7 @@
 """`LabelAudit`: for every sample how probable it is that its label is wrong."""
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
@@ -166,7 +168,9 @@ class LabelAudit(Findings):
         verified : {mask, dict, array-like}, default=None
             What a person has checked: a mask of the samples whose labels are right, a dict from row to right label, or
             an array of right labels with None or NaN where nobody has looked. These are believed, and teach the audit
-            how far to trust its own doubts; `to_review` says which rows would teach it most.
+            how far to trust its own doubts; `to_review` says which rows would teach it most. Rows of a dict go by their
+            ids, the index of a pandas DataFrame among them, and by their positions only where none of the rows that it
+            names is an id: of a DataFrame that has been shuffled or filtered, give ``X.index[audit.to_review()]``.
         features : array-like of shape (n_features,), default=None
             What features are called in the results; the columns of a DataFrame if None. For a Pipeline, those after its
             steps.
@@ -199,7 +203,10 @@ class LabelAudit(Findings):
             raise ValueError(
                 f"Each of the {len(given)} samples has a label of its own; an audit needs several samples of a class."
             )
-        names = _checked_ids(frames.index_of(X) if ids is None else ids, len(given))
+        ids = frames.index_of(X) if ids is None else ids
+        names = _checked_ids(ids, len(given))
+        if isinstance(verified, Mapping) and ids is not None:
+            verified = _by_position(verified, names, np.arange(len(names)), "is neither an id nor a position in X")
         found = evidence.by_committee(estimator, X, y, verified, self.n_resamples, self.random_state)
         if found is None:
             table = _checked_labels(given) if asked is None else asked
@@ -213,13 +220,9 @@ class LabelAudit(Findings):
 
     def _fit_table(self, table: LabeledTable, verified: Any) -> Self:
         """Judge the labels of a table; rows of `verified` are counted as in the whole table."""
-        places: dict[Any, int] = {int(place): i for i, place in enumerate(table.places)}
-        if isinstance(verified, dict):
-            places = {name: i for i, name in enumerate(table.ids.tolist())} | places  # rows may go by their ids
-            unknown = [row for row in verified if row not in places]
-            if unknown:
-                raise ValueError(f"verified names row {unknown[0]!r}, which has no label in column {table.label!r}.")
-            verified = {places[row]: label for row, label in verified.items()}
+        places = table.places
+        if isinstance(verified, Mapping):
+            verified = _by_position(verified, table.ids, places, f"has no label in column {table.label!r}")
         elif verified is not None and len(verified) != len(places):
             mask = np.asarray(verified).dtype == bool  # which labels, all of them, would not be
             verified = np.asarray(verified, bool if mask else object)[table.places]
@@ -287,12 +290,15 @@ class LabelAudit(Findings):
         """
         audit = cls(max_false_alarm=max_false_alarm)
         judging.check_share(max_false_alarm)
+        ids = frames.index_of(P) if ids is None else ids
+        if isinstance(verified, Mapping) and ids is not None:
+            rows = np.arange(len(P))
+            verified = _by_position(verified, _checked_ids(ids, len(P)), rows, "is neither an id nor a position in P")
         checked, names, checks = probabilities.checked(P, y, classes, verified)
         if X is not None and len(checked) != (n := np.shape(X)[0]):
             raise ValueError(f"X has {n} rows, but P has {len(checked)}; give a row for each.")
         found = by_classifier.by_probabilities(checked, X, names, checks)
         labels = answer_table(y) if has_answers(y) else names[checks.given]
-        ids = frames.index_of(P) if ids is None else ids
         kind = frames.kind_of(P) if X is None else frames.kind_of(X)
         return audit._judge(found, labels, _checked_ids(ids, len(checked)), verified, features, kind)
 
@@ -437,6 +443,31 @@ def _checked_ids(ids: Any, n: int) -> Array:
     if len(names) != n:
         raise ValueError(f"There are {len(names)} ids for {n} samples; give one for each.")
     return names
+
+
+def _by_position(verified: Mapping[Any, Any], ids: Array, places: Array, otherwise: str) -> Array:
+    """Right labels of all rows, None where nobody has looked, from those of rows that go by their ids or places."""
+    by_id = {name: i for i, name in enumerate(ids.tolist())}
+    rows = {int(place): i for i, place in enumerate(places)} | by_id
+    for row in verified:
+        if row not in rows:
+            raise ValueError(f"verified names row {row!r}, which {otherwise}.")
+    others = [row for row in verified if row not in by_id]
+    if others and any(isinstance(row, Integral) for row in verified if row in by_id):  # ids that could be places
+        raise ValueError(
+            f"verified names row {others[0]!r}, which is no id, besides rows that are; name all of them by their ids, "
+            "as in X.index[audit.to_review()]."
+        )
+    times = Counter(ids.tolist()) if len(by_id) < len(ids) else {}
+    twice = [row for row in verified if times.get(row, 1) > 1]
+    if twice:
+        raise ValueError(
+            f"verified names row {twice[0]!r}, but {times[twice[0]]} rows have this id; give each an id of its own."
+        )
+    found = np.full(len(ids), None, object)
+    for row, label in verified.items():
+        found[rows[row]] = label
+    return found
 
 
 def _checked_labels(y: Array) -> Array:

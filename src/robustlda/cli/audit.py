@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 DEFAULT, DEMONSTRATION = Path("audit"), Path("audit-demo")
 """Folders for results, which git ignores: of a table, and of the demonstration."""
 
+_WRITTEN = "suspects_sha256"  # of audit.json: suspects.csv as it was written, before anybody has filled it in
+
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
@@ -158,9 +160,9 @@ def _audited(data: "LabeledTable", pixels: "Array | None", checked: Any, max_fal
     from robustlda.audit.label_audit import LabelAudit
 
     audit = LabelAudit(max_false_alarm=max_false_alarm)
+    checked = None if checked is None else tables.checked_rows(checked, data)
     if pixels is None:
         return audit.fit(data, None, verified=checked)
-    checked = None if checked is None else tables.checked_rows(checked, data)
     return audit.fit(pixels, data.targets, data.ids, verified=checked)
 
 
@@ -173,6 +175,7 @@ class _Results:
         from robustlda.output import new_files, results_folder
 
         self.out, self.fix = out, fix
+        self.summary: dict[str, Any] = {}  # once it is written
         self.names = ["suspects.csv", "audit.json", "report.html"]
         if fix is not None:
             if table is None:
@@ -192,6 +195,7 @@ class _Results:
         replaced = [path for path in verified if path.resolve() in [(out / name).resolve() for name in self.names]]
         if replaced:
             raise ValueError(f"{replaced[0]} would be replaced, and with it what was checked; choose another --out.")
+        _refuse_to_lose(out / "suspects.csv", verified)
         click.get_current_context().with_resource(results_folder(out, alone=self.names[:1]))
 
     def write(
@@ -224,11 +228,37 @@ class _Results:
                 provenance=provenance,
             )  # fmt: skip
             audit_files.write_suspects(found, folder / "suspects.csv", listed)
-            audit_files.write_json(audit_files.summary(found, notes, table), folder / "audit.json")
+            self.summary = audit_files.summary(found, notes, table) | {_WRITTEN: _state(folder / "suspects.csv")}
+            audit_files.write_json(self.summary, folder / "audit.json")
             if self.fix is not None and table is not None and raw is not None:
                 flagged = self.fix == "flagged"
                 new = audit_files.corrected(found, table, raw.data, checked or {}, flagged=flagged)
                 audit_files.write_table(new, folder / self.names[-1])
+
+
+def _refuse_to_lose(suspects: Path, verified: tuple[Path, ...]) -> None:
+    """Keep what a person has filled in since an audit wrote the file, unless it is given as well."""
+    import json
+
+    from robustlda.report import reviewed
+
+    try:
+        if json.loads((suspects.parent / "audit.json").read_bytes()).get(_WRITTEN) == _state(suspects):
+            return
+    except (OSError, ValueError, AttributeError):
+        pass  # nobody knows what the audit wrote
+    checked = reviewed.names_in(suspects) if suspects.is_file() else set()
+    if checked - set(reviewed.read(verified)):
+        raise ValueError(
+            f"{suspects} holds rows that a person has checked, and is not replaced, not even with --force: save it "
+            "under another name and give that with --verified, or choose another --out."
+        )
+
+
+def _state(path: Path) -> str:
+    import hashlib
+
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _unless_shown(notes: list[str], table: "LabeledTable | None") -> list[str]:
@@ -267,7 +297,7 @@ def _print(
     if quiet:
         return
     if format_ == "json":
-        click.echo(json.dumps(audit_files.summary(found, notes, table), indent=1))
+        click.echo(json.dumps(results.summary, indent=1))
         return
     if format_ == "github":
         for line in audit_files.annotations(found, table):

@@ -120,16 +120,18 @@ def predict(
     screen = Screen(quiet=quiet)
     question = prediction.Question(model, id_, probabilities)
     label = question.model.label
+    notes: tuple[str, ...] = ()
     if in_parts:
         options.alone_in(by.checkpoint)
         with parts.cluster(by):
             counts = prediction.predict_in_parts(question, table, out, by.checkpoint, screen)
     else:
         with screen.working("predicting …"), TableWriter(out) as writer:
-            data = tables.read(table, layout).data
+            raw = tables.read(table, layout)
+            data, notes = raw.data, raw.notes
             question.check(table, data.num_rows, data.column_names)
             found, counts = question.answer(data, 0)
             writer.write(found)
-    for line in counts.sentences(label):
+    for line in (*notes, *counts.sentences(label)):
         screen.print(printable(line))
     screen.print(printable(f"Wrote {counts.rows:,} predictions to {out}."))

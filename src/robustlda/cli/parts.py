@@ -2,7 +2,7 @@
 
 import importlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
@@ -259,9 +259,13 @@ def _verified(paths: tuple[Path, ...], data: "PartedInput") -> dict[int, Any]:
         names: dict[int, Any] = {row: row for row in found}
     else:
         rows = data.ids.parts.fold(
-            lambda ids, places: _places_of(set(said), ids, places), _joined, data.ids, positions(data.ids)
+            lambda ids, places: _places_of(said, ids, places), _joined, data.ids, positions(data.ids)
         )
-        found, names = reviewed.by_row(said, rows), {row: name for name, row in rows.items()}
+        for name, places in rows.items():
+            if len(places) > 1:
+                raise reviewed.repeated(name, said[name])
+        first = {name: places[0] for name, places in rows.items()}
+        found, names = reviewed.by_row(said, first), {row: name for name, row in first.items()}
     labels = np.array(list(data.labels.parts.fold(_counted, _added, data.labels)))
     right = reviewed.as_labels(found, labels)
     given = data.labels[np.array(list(found), int)]
@@ -269,16 +273,16 @@ def _verified(paths: tuple[Path, ...], data: "PartedInput") -> dict[int, Any]:
     return right
 
 
-def _places_of(names: set[str], ids: Any, places: Any) -> dict[str, int]:
+def _places_of(names: Collection[str], ids: Any, places: Any) -> dict[str, list[int]]:
     from robustlda.report.audit_files import spreadsheet_safe
 
-    found = {}
+    found: dict[str, list[int]] = {}
     for name, place in zip(ids.tolist(), places.tolist(), strict=True):
         text = spreadsheet_safe(str(name))
         if text in names:
-            found[text] = int(place)
+            found.setdefault(text, []).append(int(place))
     return found
 
 
-def _joined(left: dict[str, int], right: dict[str, int]) -> dict[str, int]:
-    return {**left, **right}
+def _joined(left: dict[str, list[int]], right: dict[str, list[int]]) -> dict[str, list[int]]:
+    return {name: [*left.get(name, ()), *right.get(name, ())] for name in {**left, **right}}

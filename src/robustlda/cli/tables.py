@@ -105,7 +105,9 @@ def verified(paths: tuple[Path, ...], table: "LabeledTable") -> dict[int, Any]:
     return {int(table.places[i]): label for i, label in right.items()}
 
 
-def checked_rows(verified: dict[int, Any], table: "LabeledTable") -> dict[int, Any]:
-    """The same by the position among the rows that have a label."""
-    rows = {int(place): i for i, place in enumerate(table.places)}
-    return {rows[place]: label for place, label in verified.items()}
+def checked_rows(verified: dict[int, Any], table: "LabeledTable") -> "Array":
+    """The right label of every row that has one, None where nobody has looked."""
+    import numpy as np
+
+    labels = [verified.get(place) for place in table.places.tolist()]
+    return np.array([*labels, None], object)[:-1]

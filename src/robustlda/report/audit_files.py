@@ -20,6 +20,7 @@ from robustlda.output import replacing
 from robustlda.report.row_values import row_values
 from robustlda.tables.columns import plain
 from robustlda.tables.labeled import LabeledTable
+from robustlda.tables.preparation import CHANGES, tells_changes
 
 _COLUMNS = ["rank", "id", "given", "suggested", "probability_wrong", "farness", "farness_any", "finding", "verified"]
 
@@ -145,11 +146,13 @@ def corrected(
 ) -> pa.Table:
     """The whole table with labels replaced and a column that says which: those `checked`, and what is flagged if asked.
 
-    Rows of `checked` are counted in the whole table.
+    Rows of `checked` are counted in the whole table. If that has been corrected before, the column goes on to say what
+    was changed then, after what is changed now.
     """
     whole = whole if table.answers is None else _with_votes(audit, table, whole)
     label = table.label if table.answers is None else whole.column_names[-1]
-    labels, changes = whole[label].to_pylist(), [""] * whole.num_rows
+    name, changes = _changes_before(whole)
+    labels = whole[label].to_pylist()
     for i, place in enumerate(table.places.tolist()):
         given = audit.given_[i].item()
         if place in checked:
@@ -159,12 +162,23 @@ def corrected(
         else:
             continue
         if new != given:
-            labels[place], changes[place] = new, f"was {given}, {how}"
-    at = whole.column_names.index(label)
+            before = f"; before, it was {text.removeprefix('was ')}" if (text := changes[place]) else ""
+            labels[place], changes[place] = new, f"was {given}, {how}{before}"
     kind = plain(whole[label]).type
-    changed = whole.set_column(at, label, pa.array(labels, kind))
-    name = "label_change" if "label_change" not in whole.column_names else "label_change (robustlda)"
-    return changed.add_column(at + 1, name, pa.array(changes))
+    changed = whole.set_column(whole.column_names.index(label), label, pa.array(labels, kind))
+    if name in whole.column_names:
+        return changed.set_column(whole.column_names.index(name), name, pa.array(changes, pa.string()))
+    return changed.add_column(whole.column_names.index(label) + 1, name, pa.array(changes, pa.string()))
+
+
+def _changes_before(whole: pa.Table) -> tuple[str, list[str]]:
+    """The name of the column that says which labels were changed, new or from an audit before, and what it says."""
+    name = CHANGES
+    while name in whole.column_names:
+        if pa.types.is_null(whole[name].type) or tells_changes(name, whole[name]):
+            return name, [text or "" for text in whole[name].to_pylist()]
+        name += " (robustlda)"
+    return name, [""] * whole.num_rows
 
 
 def _with_votes(audit: LabelAudit, table: LabeledTable, whole: pa.Table) -> pa.Table:
@@ -172,7 +186,9 @@ def _with_votes(audit: LabelAudit, table: LabeledTable, whole: pa.Table) -> pa.T
     votes: list[Any] = [None] * whole.num_rows
     for i, place in enumerate(table.places.tolist()):
         votes[place] = audit.given_[i].item()
-    name = "label" if "label" not in whole.column_names else "label (robustlda)"
+    name = "label"
+    while name in whole.column_names:
+        name += " (robustlda)"
     return whole.append_column(name, pa.array(votes))
 
 

@@ -8,6 +8,7 @@ another table, would teach the opposite of what was found.
 import csv
 import io
 import zipfile
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,14 @@ class Checked:
 def read(paths: Sequence[Path]) -> dict[str, Checked]:
     """What was checked, by ids; if several files name a row, the last of them counts."""
     return {name: checked for path in paths for name, checked in _read(path).items()}
+
+
+def names_in(path: Path) -> set[str]:
+    """The ids of rows that were checked in a file; none in one that is of another kind."""
+    try:
+        return set(_read(path))
+    except (ValueError, csv.Error):
+        return set()
 
 
 def _read(path: Path) -> dict[str, Checked]:
@@ -81,7 +90,20 @@ def by_row(found: Mapping[str, Checked], rows: Mapping[str, int]) -> dict[int, C
 
 def by_id(found: Mapping[str, Checked], ids: Array) -> dict[int, Checked]:
     """The same by the position of rows with these ids."""
-    return by_row(found, {spreadsheet_safe(str(name)): i for i, name in enumerate(ids)})
+    names = [spreadsheet_safe(str(name)) for name in ids]
+    times = Counter(names)
+    for name, checked in found.items():
+        if times[name] > 1:
+            raise repeated(name, checked)
+    return by_row(found, {name: i for i, name in enumerate(names)})
+
+
+def repeated(name: str, checked: Checked) -> ValueError:
+    """That nobody knows which row was meant."""
+    return ValueError(
+        f"{checked.file} names the row {name!r}, but several rows of the table have this id; audit it again with "
+        "--id and a column that has another value in each row, or without --id, and review that."
+    )
 
 
 def by_number(found: Mapping[str, Checked], n: int) -> dict[int, Checked]:

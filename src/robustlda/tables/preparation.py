@@ -7,6 +7,7 @@ the label away, a rare category or a rare gap does not make its row an outlier, 
 """
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import Any, Self
@@ -34,6 +35,11 @@ RARE, RARE_SHARE = 5, 0.005
 
 GAPS, GAPS_SHARE = 10, 0.02
 """Missing values, and share of all rows, from which on it is a feature that they are missing."""
+
+CHANGES = "label_change"
+"""The column of a corrected table that says which labels were changed, or how its name begins."""
+
+_CHANGE = re.compile(r"was .*, (checked|probably wrong \(\d+%\))", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -136,6 +142,8 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
         asked = {*(self.columns or ()), *self.keep}
         names = [n for n in table.column_names if self.columns is None or n in asked]
         readings = {name: kinds.understand(table[name], name, asked=name in asked) for name in names}
+        told = [name for name in names if name not in asked and tells_changes(name, table[name])]
+        readings |= {name: Reading("label again", "It says which labels an audit has changed.") for name in told}
         doubted = doubtful.repeated(table, readings)
         if y is not None:
             doubted |= doubtful.giving_away(table, readings | doubted, np.asarray(y))
@@ -357,6 +365,14 @@ def _unpacked(text: str) -> dict[str, Any]:
         "_names": found["names"],
         "_powers": found["powers"],
     }
+
+
+def tells_changes(name: str, column: pa.ChunkedArray) -> bool:
+    """Whether a column says which labels an audit has changed, as that of a corrected table does."""
+    column = kinds.plain(column)
+    if not (name.startswith(CHANGES) and (pa.types.is_string(column.type) or pa.types.is_large_string(column.type))):
+        return False
+    return all(not text or _CHANGE.fullmatch(text) for text in column.unique().to_pylist())
 
 
 def _named(column: str, category: str) -> str:

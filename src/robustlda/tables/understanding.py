@@ -83,6 +83,7 @@ def understand(
     X = np.asarray(fitted.transform(raw))
     findings = [*fitted.findings_, *findings, *_about_rows(X, y)]
     ids = np.array(raw[id].to_pylist(), object) if id else places
+    notes += _repeated(ids, id) if id else []
     uses = {use.name: use for use in fitted.columns_}
     uses |= {name: ColumnUse(name, "label", ()) for name in columns}
     if id:
@@ -97,6 +98,17 @@ def understand(
 
 def _lost(n: int) -> str:
     return "1 row has no label and was left out." if n == 1 else f"{n:,} rows have no label and were left out."
+
+
+def _repeated(ids: Array, name: str) -> list[str]:
+    """That ids do not tell rows apart: a person who has reviewed some of them learns it too late."""
+    several = [text for text, times in Counter(map(str, ids.tolist())).items() if times > 1]
+    if not several:
+        return []
+    return [
+        f"Several rows have the same id in {name!r}, such as {several[0]!r}: what is found in a review of such rows "
+        "cannot be used. Name rows by a column that has another value in each, or leave out --id."
+    ]
 
 
 def _in_one_column(columns: Sequence[pa.ChunkedArray], given: Array) -> pa.ChunkedArray:
