@@ -320,6 +320,22 @@ def test_a_part_of_the_records_has_a_report(published):
             assert report.document(part, "x").markdown()
 
 
+def test_the_published_report_is_the_one_of_the_published_records(published):
+    there = (RESULTS / "paper" / "README.md").read_text(encoding="utf-8").splitlines()
+    again = report.document(published, "robustlda reproduce --data-dir FOLDER").markdown().splitlines()
+    others = [(a, b) for a, b in zip(there, again, strict=True) if a != b]
+    assert all(line.startswith("Python ") for pair in others for line in pair), "versions may differ"
+
+
+def test_the_time_of_a_fit_is_shared_out_to_its_iterations():
+    """The start is not measured apart: the seconds to a change of 1e-6 hold as much of it as they do of the steps."""
+    descent = path(2, 1.5, 1.2, 1.2 - 1e-8, 1.2 - 2e-8, seconds=8.0)
+    assert (descent.steps, descent.iterations) == (4, 3)
+    assert report._seconds(descent) == ("2e+03", "6")
+    shown = report.document(results.Results([], [], [descent]), "x").markdown()
+    assert "(the whole fit with its start, divided by its iterations)" in shown
+
+
 def test_the_first_records_of_a_run_have_a_report():
     angle = toy.Angle(1.0, 0.0, "LDA", 10, low=1.0, median=2.0, high=3.0)
     trace = path(0.5, 0.4, 0.39, algorithm="trace_ratio")

@@ -86,9 +86,9 @@ def _usual(roots: Array) -> tuple[float, float]:
     return float(middle), width if width > 1e-9 * max(middle, 1e-300) else 0.0
 
 
-def looked_at(n: int) -> Array:
-    """The rows by which is measured what is usual."""
-    return np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(int))
+def looked_at(n: int, most: int = SAMPLE) -> Array:
+    """Rows at equal distances, of n, all or as many as given; by default those that tell what is usual."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))
 
 
 def probability(z: Array) -> Array:

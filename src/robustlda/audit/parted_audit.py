@@ -192,8 +192,8 @@ def _write_part(
 
 
 def drawn(n: int) -> Array:
-    """Rows at equal distances, of n."""
-    return np.unique(np.linspace(0, n - 1, min(n, DRAWN)).astype(int))
+    """The rows that are listed besides the worst."""
+    return farness.looked_at(n, DRAWN)
 
 
 def count(column: Column, value: int) -> int:

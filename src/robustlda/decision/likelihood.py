@@ -32,7 +32,7 @@ It would take the same share of the large class to swamp the small one.
 """
 
 MANY = 12
-"""Classes from which on a Hessian of all transitions between them is too large."""
+"""Classes above which a Hessian of all transitions between them is too large."""
 
 SHARPEST = 2.0
 """Σβ up to which a pool may be sharper than its rules, which are as sharp as labels let each of them be.

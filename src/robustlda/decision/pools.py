@@ -29,7 +29,7 @@ blunt with fewer. Which of them a start leads to may hang on the last digits, so
 one, 3, leads to a maximum of larger evidence in one, by .2."""
 
 COUNTED = 100
-"""Classes from which on transitions are counted with the pool of one rate for all.
+"""Classes above which transitions are counted with the pool of one rate for all.
 
 A gradient by all of them, and thirty like it that a quasi-Newton method remembers, would have a million numbers for a
 thousand classes. What goes one way is counted all the same.

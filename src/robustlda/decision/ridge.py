@@ -9,8 +9,8 @@ so one eigendecomposition gives the held-out scores for every λ. δ is the weig
 or of one with a weight of ten, one is left out and nine stay. A wrong label moves a linear score by no more than its
 leverage, which λ bounds; uniform flips shrink all scores alike and leave their order.
 
-The features are the samples themselves (`LinearRule`), or, for classes no hyperplane separates, similarities
-exp(−γ‖z − l‖²) to landmarks in the projected space (`LocalRule`), orthonormalized as Nyström's method does
+The features are the samples themselves (`members.LinearMember`), or, for classes no hyperplane separates, similarities
+exp(−γ‖z − l‖²) to landmarks in the projected space (`members.LocalMember`), orthonormalized as Nyström's method does
 (`Similarities.orthonormalized`). Landmarks are drawn from the clouds of the classes: they lie where samples lie, and
 none of them is a sample.
 """

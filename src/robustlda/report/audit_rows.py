@@ -73,7 +73,7 @@ def _at(level: Level, audit: "LabelAudit", listed: Array, images: Any, source: R
         "unsafe": [i for i, name in enumerate(ids) if _csv(name) != name],
         **_points(audit, listed),
     }
-    reasons = _reasons(level, audit, listed, source, images is not None)
+    reasons = _reasons(level, audit, listed, source)
     data |= {key: reasons[key] for key in ("columns", "shown", "typical")}
     given, suggested = (np.searchsorted(audit.classes_, values[listed]) for values in (audit.given_, audit.suggested_))
     shares = [_thousandths(values, listed) for values in (audit.probability_wrong_, audit.farness_, audit.farness_any_)]
@@ -103,9 +103,7 @@ def _thousandths(values: Any, rows: Array) -> list[int | None]:
     return [None if x != x else round(1000 * x) for x in np.asarray(values, float)[rows].tolist()]
 
 
-def _reasons(
-    level: Level, audit: "LabelAudit", listed: Array, source: RowValues | None, pictured: bool
-) -> dict[str, Any]:
+def _reasons(level: Level, audit: "LabelAudit", listed: Array, source: RowValues | None) -> dict[str, Any]:
     """For every row: class compared with, log-ratio, what speaks against the label, neighbors, and own values.
 
     A reason is [column, value, contribution]; a neighbor is [place, id, values of the same columns].

@@ -22,12 +22,6 @@ from robustlda.estimators.trace_ratio import TraceRatioLDA
 from robustlda.experiments import figures
 from robustlda.experiments.records import Outcome, unit_of
 
-ALGORITHMS = {
-    "plain": "Algorithm 2, as in the paper",
-    "accelerated": "this package's default",
-    "trace_ratio": "trLDA",
-    "believed": "RobustLDA, whose objective is another one",
-}
 STARTS = {
     "pca": ("principal axes", "#0072b2"),
     "trace_ratio": ("trLDA", "#e69f00"),
@@ -41,7 +35,11 @@ MAX_DIMENSIONS = 2000
 
 @dataclass(frozen=True)
 class Descent:
-    """One fit of a whole data set; `seed` belongs to a random start."""
+    """One fit of a whole data set; `seed` belongs to a random start.
+
+    The algorithms are "plain", Algorithm 2 as in the paper; "accelerated", this package's; "trace_ratio", trLDA; and
+    "believed", RobustLDA, whose objective is another one.
+    """
 
     dataset: str
     algorithm: str

@@ -157,9 +157,9 @@ def _convergence(paths: Sequence[convergence.ObjectivePath]) -> list[Block]:
         *(Text(f"“–”: {reason}.") for reason in sorted({_why(p) for p in paths if not p.succeeded})),
         Heading("Cost", 3),
         Text(
-            "Started from principal axes, one thread, on a machine shared with other fits: milliseconds per iteration, "
-            "and seconds until the change is below 1e-6 (including the start). trLDA forms its two scatter matrices "
-            "once; rLDA reweights the samples in every iteration."
+            "Started from principal axes, one thread, on a machine shared with other fits: milliseconds per iteration "
+            "(the whole fit with its start, divided by its iterations), and seconds until the change is below 1e-6 at "
+            "that pace. trLDA forms its two scatter matrices once; rLDA reweights the samples in every iteration."
         ),
         _cost_table(paths),
     ]
