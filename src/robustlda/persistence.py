@@ -9,7 +9,8 @@ A file whose name ends in .onnx is a graph that runs without Python (`robustlda.
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ _FORMAT = 1
 class TableModel:
     """A model of tables from a file: probabilities of `classes`, and categories that it has not seen, by column.
 
-    `columns` are those that it looks at.
+    `columns` are those that it looks at, and `told` is what has to be said of how it reads a table.
     """
 
     label: str
@@ -65,6 +66,7 @@ class TableModel:
     classes: Any
     probabilities: Callable[[Any], Any]
     unseen: Callable[[Any], dict[str, list[str]]]
+    told: Callable[[Any], list[str]] = field(default=lambda table: [])
 
 
 _PICKLES = (".pkl", ".pickle", ".joblib")
@@ -105,10 +107,13 @@ def save(path: Path, pipeline: Any, *, label: str) -> None:
 def open_model(path: Path) -> TableModel:
     """A model of either kind, to ask about tables."""
     if not is_graph(path):
+        from robustlda.tables.known import settled_dates
+
         pipeline, label = _table_pipeline(path)
         with _reading(path):  # a model may be of our type and hold nothing
-            columns = pipeline[0].columns_in_use()
-            return TableModel(label, columns, pipeline.classes_, pipeline.predict_proba, pipeline[0].unseen)
+            preparation = pipeline[0]
+            columns, told = preparation.columns_in_use(), partial(settled_dates, readings=preparation.readings())
+            return TableModel(label, columns, pipeline.classes_, pipeline.predict_proba, preparation.unseen, told)
     from robustlda.onnx import reading
 
     _check_there(path)

@@ -407,6 +407,34 @@ def test_how_a_table_was_read_is_told_by_predictions_too(tmp_path):
     assert inside(*words, "--quiet").stdout == ""
 
 
+@pytest.mark.parametrize(("form", "first"), [("%d/%m/%Y", "day"), ("%m/%d/%Y", "month")])
+def test_dates_that_could_be_several_are_read_as_those_that_were_learned_from(tmp_path, form, first):
+    rng = np.random.default_rng(0)
+    days = pd.date_range("2021-01-01", periods=120)
+    frame = pd.DataFrame({"u": rng.normal(size=120) + 3 * (days.month % 2), "d": days.strftime(form)})
+    frame.assign(kind=np.where(days.month % 2, "odd", "even")).to_csv(tmp_path / "t.csv", index=False)
+    few = np.flatnonzero((days.day < 13) & (days.day != days.month))[::5]
+    frame.iloc[few].to_csv(tmp_path / "few.csv", index=False)
+    model = str(tmp_path / "m.skops")
+    assert inside("fit", str(tmp_path / "t.csv"), "--label", "kind", "--out", model).returncode == 0
+
+    def predicted(name):
+        words = ("predict", model, str(tmp_path / name), "--probabilities", "--out", str(tmp_path / "p.csv"), "--force")
+        result = inside(*words)
+        assert result.returncode == 0, result.stderr
+        return pd.read_csv(tmp_path / "p.csv").drop(columns="id"), " ".join(result.stdout.split())
+
+    known = f"Dates in 'd' were read with the {first} first, as those that the model was made of"
+    some, said = predicted("few.csv")
+    assert known in said
+    whole, said = predicted("t.csv")
+    assert known not in said
+    pd.testing.assert_frame_equal(some, whole.iloc[few].reset_index(drop=True))
+    pd.DataFrame({"u": [1.0, 2.0], "d": ["yesterday", "today"]}).to_csv(tmp_path / "few.csv", index=False)
+    result = inside("predict", model, str(tmp_path / "few.csv"), "--out", str(tmp_path / "p.csv"), "--force")
+    assert "'d' held dates when the model was made; here it is text that is none, or could be several" in result.stderr
+
+
 def test_a_corrected_table(tmp_path):
     frame, _ = wines()
     frame.loc[3, "kind"] = None

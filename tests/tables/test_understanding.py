@@ -2,9 +2,13 @@
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from robustlda import LabelAudit
 from robustlda.tables.labeled import RawTable
+from robustlda.tables.parts import fitted_to_some
+from robustlda.tables.preparation import TablePreparation
 from robustlda.tables.understanding import understand
 
 
@@ -124,6 +128,22 @@ def test_every_column_is_accounted_for():
     }
     assert found.ids[3] == "n3"
     assert found.names == ["a", "b"] == list(found.preparation.get_feature_names_out())
+
+
+def test_a_column_has_one_task(tmp_path):
+    given = table(["a", "b"] * 10)
+    pq.write_table(given.data, tmp_path / "t.parquet")
+    for id, preparation, words in (
+        ("y", {}, "Column 'y' holds the labels and cannot name the rows as well; give another id, or none"),
+        (None, {"columns": ["y", "a"]}, "Column 'y' holds the labels and cannot be a feature as well"),
+        ("b", {"keep": ["b"]}, "Column 'b' names the rows and cannot be a feature as well"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            understand(given, "y", id=id, preparation=TablePreparation(**preparation))
+        with pytest.raises(ValueError, match=words):
+            fitted_to_some([str(tmp_path / "t.parquet")], "y", id, TablePreparation(**preparation))
+    with pytest.raises(ValueError, match="Column 'y' holds the labels and cannot name the rows as well"):
+        LabelAudit().fit(given.data, "y", "y")
 
 
 def test_a_column_that_was_meant_is_named():

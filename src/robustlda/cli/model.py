@@ -120,7 +120,7 @@ def predict(
     screen = Screen(quiet=quiet)
     question = prediction.Question(model, id_, probabilities)
     label = question.model.label
-    notes: tuple[str, ...] = ()
+    notes: list[str] = []
     if in_parts:
         options.alone_in(by.checkpoint)
         with parts.cluster(by):
@@ -128,9 +128,10 @@ def predict(
     else:
         with screen.working("predicting …"), TableWriter(out) as writer:
             raw = tables.read(table, layout)
-            data, notes = raw.data, raw.notes
+            data = raw.data
             question.check(table, data.num_rows, data.column_names)
             found, counts = question.answer(data, 0)
+            notes = [*raw.notes, *question.model.told(data)]
             writer.write(found)
     for line in (*notes, *counts.sentences(label)):
         screen.print(printable(line))

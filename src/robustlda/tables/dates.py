@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 _DAY_MONTH_YEAR = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[ T]+(\d.*))?")
 _YEAR_MONTH_DAY = re.compile(r"(\d{4})([./-])(\d{1,2})\2(\d{1,2})(?:[ T]+(\d.*))?")
+_DAY_FIRST = b"robustlda.day_first"  # in the metadata of a column
 _KINDS = (pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC"))
 
 
@@ -32,6 +33,24 @@ def begins_with_day(words: list[str]) -> bool | None:
     if {part[1] for part in parts} == {"."} or any(int(part[0]) > 12 for part in parts):
         return True
     return False if any(int(part[2]) > 12 for part in parts) else None
+
+
+def could_begin_with_either(words: list[str]) -> bool:
+    """Whether these are dates of which none tells if the day or the month comes first."""
+    return any(map(_DAY_MONTH_YEAR.fullmatch, words)) and begins_with_day(words) is None
+
+
+def field_of(name: str, column: Any, texts: Any) -> pa.Field:
+    """The field of a column that was read from texts; one of dates keeps the order of day and month."""
+    temporal = pa.types.is_date(column.type) or pa.types.is_timestamp(column.type)
+    order = begins_with_day(pc.unique(texts.drop_null()).to_pylist()) if temporal else None
+    return pa.field(name, column.type, metadata=None if order is None else {_DAY_FIRST: str(order)})
+
+
+def order_of(field: pa.Field) -> bool | None:
+    """Whether dates began with the day, or with the month, when a column was read; None if it is not known."""
+    said = (field.metadata or {}).get(_DAY_FIRST)
+    return None if said is None else said == b"True"
 
 
 def _of_words(cells: list[str], name: str, notes: list[str], day_first: bool | None) -> Any:

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from robustlda.tables import columns as kinds
+from robustlda.tables import dates
 from robustlda.tables.columns import Reading
 
 
@@ -18,9 +19,10 @@ def check_columns(table: pa.Table, readings: Mapping[str, Reading]) -> None:
         raise ValueError(f"The table lacks {'the column' if len(missing) == 1 else 'columns'} {shown}.")
     for name, reading in readings.items():
         given = kinds.plain(table[name])
-        text = pa.types.is_string(given.type) or pa.types.is_large_string(given.type)
+        text = _is_text(given)
         if reading.kind == "date" and not kinds.holds_dates(given, reading):
-            raise ValueError(f"The column {name!r} held dates when the model was made; here it is {given.type}.")
+            here = "text that is none, or could be several: write 2024-12-31" if text else f"of type {given.type}"
+            raise ValueError(f"The column {name!r} held dates when the model was made; here it is {here}.")
         if reading.kind != "number" or not text or given.null_count == len(given):
             continue
         if np.isnan(kinds.numbers(given, reading)).sum() > (1 - kinds.MOSTLY) * len(given) + given.null_count:
@@ -36,10 +38,27 @@ def unseen_words(
     return {name: sorted(map(str, new)) for name, new in found.items() if new}
 
 
+def settled_dates(table: pa.Table, readings: Mapping[str, Reading]) -> list[str]:
+    """What is to be said of dates that only the table which the model was made of tells how to read."""
+    said = []
+    for name, reading in readings.items():
+        if reading.kind == "date" and reading.day_first is not None and _is_text(table[name]):
+            words = [word.strip() for word in table[name].unique().drop_null().to_pylist()]
+            if dates.could_begin_with_either(words):
+                first = "day" if reading.day_first else "month"
+                said.append(f"Dates in {name!r} were read with the {first} first, as those that the model was made of.")
+    return said
+
+
+def _is_text(column: pa.ChunkedArray) -> bool:
+    kind = kinds.plain(column).type
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
 def _no_numbers(column: pa.ChunkedArray, reading: Reading) -> set[str]:
     """Texts that cannot be read as numbers of the unit that is known."""
     column = kinds.plain(column)
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+    if not _is_text(column):
         return set()
     unread = np.isnan(kinds.numbers(column, reading))
     return set(kinds.words(column)[unread]) - {kinds.MISSING, ""}

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from robustlda.tables.preparation import TablePreparation
-from robustlda.tables.understanding import check_columns, has_label
+from robustlda.tables.understanding import check_columns, check_roles, has_label
 
 SAMPLE = 50_000
 """Rows from which the kinds of columns, their scales and their categories are learned."""
@@ -18,6 +18,7 @@ _GROUPS = 200  # row groups that are looked at, at most, at equal distances
 def fitted_to_some(files: list[str], label: str, id: str | None, preparation: TablePreparation) -> TablePreparation:
     """The preparation fitted to some rows of Parquet files, the same ones whoever asks."""
     check_columns(pq.read_schema(files[0]).empty_table(), [label, *([id] if id else [])], rows=False)
+    check_roles([label], id, preparation)
     sample = _some_rows(files)
     labeled = np.flatnonzero(has_label(sample[label]).to_numpy(zero_copy_only=False))
     if not len(labeled):

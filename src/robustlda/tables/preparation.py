@@ -9,7 +9,7 @@ the label away, a rare category or a rare gap does not make its row an outlier, 
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -27,6 +27,7 @@ from robustlda.linalg import Array
 from robustlda.tables import columns as kinds
 from robustlda.tables import doubtful, known, powers
 from robustlda.tables.columns import Reading
+from robustlda.tables.dates import order_of
 from robustlda.tables.frames import as_arrow
 from robustlda.tables.labeled import ColumnUse, Finding
 
@@ -142,6 +143,9 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
         asked = {*(self.columns or ()), *self.keep}
         names = [n for n in table.column_names if self.columns is None or n in asked]
         readings = {name: kinds.understand(table[name], name, asked=name in asked) for name in names}
+        for name, reading in readings.items():
+            if reading.kind == "date" and reading.day_first is None:  # the text was read before
+                readings[name] = replace(reading, day_first=order_of(table.schema.field(name)))
         told = [name for name in names if name not in asked and tells_changes(name, table[name])]
         readings |= {name: Reading("label again", "It says which labels an audit has changed.") for name in told}
         doubted = doubtful.repeated(table, readings)

@@ -57,6 +57,8 @@ def understand(
         check_columns(data, others)
     except ValueError as error:  # the column may be in another sheet
         raise ValueError(" ".join([str(error), *(note for note in table.notes if "--sheet" in note)])) from None
+    preparation = preparation or TablePreparation()
+    check_roles(columns, id, preparation)
     named = ", ".join(columns)
     given = np.column_stack([has_label(data[name]).to_numpy(zero_copy_only=False) for name in columns])
     places = np.flatnonzero(given.any(axis=1))
@@ -79,7 +81,7 @@ def understand(
         raw, given, places = raw.filter(pa.array(some)), given[some], places[some]
     findings += [*_small_classes(said), *_amounts(said, named)]
     y, answers = (said, None) if len(columns) == 1 else _votes(said, given)
-    fitted = (preparation or TablePreparation()).fit(raw.drop_columns(others), y)
+    fitted = preparation.fit(raw.drop_columns(others), y)
     X = np.asarray(fitted.transform(raw))
     findings = [*fitted.findings_, *findings, *_about_rows(X, y)]
     ids = np.array(raw[id].to_pylist(), object) if id else places
@@ -145,6 +147,16 @@ def check_columns(table: pa.Table, needed: Sequence[str], *, rows: bool = True) 
         raise ValueError("The table has no rows.")
     if table.num_columns == 1:
         raise ValueError(f"The table has no column besides {needed[0]!r}, so there is nothing to judge its labels by.")
+
+
+def check_roles(labels: Sequence[str], id: str | None, preparation: TablePreparation) -> None:
+    """Refuse a column that was given two tasks: labels, names of the rows, features."""
+    if id in labels:
+        raise ValueError(f"Column {id!r} holds the labels and cannot name the rows as well; give another id, or none.")
+    for name in (*(preparation.columns or ()), *preparation.keep):
+        if name in labels or name == id:
+            task = "holds the labels" if name in labels else "names the rows"
+            raise ValueError(f"Column {name!r} {task} and cannot be a feature as well; leave it out of the features.")
 
 
 def no_column(name: str, table: pa.Table) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from robustlda.tables.dates import dates
+from robustlda.tables.dates import dates, field_of
 from robustlda.tables.dialects import MISSING, is_value
 from robustlda.tables.names import listed
 
@@ -87,7 +87,9 @@ def parsed(table: pa.Table, decimal: str | None, sep: str) -> tuple[pa.Table, li
             remarks.others.append(f"{name!r} kept as text: no numbers if the decimal mark is a comma.")
     for name, cells in waiting.items():
         columns[name] = _values(table[name], name, cells, _preferred(evidence, sep), remarks)
-    return pa.table({name: columns[name] for name in table.column_names}), remarks.sentences()
+    texts = {name: cells.solid for name, cells in waiting.items()}
+    fields = [field_of(name, columns[name], texts.get(name)) for name in table.column_names]
+    return pa.table([columns[field.name] for field in fields], pa.schema(fields)), remarks.sentences()
 
 
 def _unclear(column: Any, name: str) -> str:
