@@ -149,8 +149,11 @@ def corrected(
     """
     whole = whole if table.answers is None else _with_votes(audit, table, whole)
     label = table.label if table.answers is None else whole.column_names[-1]
-    labels, changes = whole[label].to_pylist(), [""] * whole.num_rows
-    for i, place in enumerate(table.places.tolist()):
+    labels, changes, kind = whole[label].to_pylist(), [""] * whole.num_rows, plain(whole[label]).type
+    places = table.places.tolist()
+    # Classes go by texts or whole numbers, whatever the table holds: fractions, dates, decimals.
+    held = {} if _is_text(kind) else {audit.given_[i].item(): labels[place] for i, place in enumerate(places)}
+    for i, place in enumerate(places):
         given = audit.given_[i].item()
         if place in checked:
             new, how = checked[place], "checked"
@@ -159,12 +162,15 @@ def corrected(
         else:
             continue
         if new != given:
-            labels[place], changes[place] = new, f"was {given}, {how}"
+            labels[place], changes[place] = held.get(new, new), f"was {given}, {how}"
     at = whole.column_names.index(label)
-    kind = plain(whole[label]).type
     changed = whole.set_column(at, label, pa.array(labels, kind))
     name = "label_change" if "label_change" not in whole.column_names else "label_change (robustlda)"
     return changed.add_column(at + 1, name, pa.array(changes))
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _with_votes(audit: LabelAudit, table: LabeledTable, whole: pa.Table) -> pa.Table:
