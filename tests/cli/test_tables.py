@@ -385,6 +385,45 @@ def test_a_corrected_table(tmp_path):
     assert pq.read_schema(tmp_path / "columnar" / "corrected.parquet").field("kind").type == pa.int64()
 
 
+def other_labels():
+    """Labels that are called otherwise than they are in the table, with what pandas reads."""
+    return {
+        "fractions": pa.array([0.5, 1.5, 2.5]),
+        "whole": pa.array([1.0, 2.0, 3.0]),
+        "decimals": pa.array(["0.50", "1.50", "2.50"]).cast(pa.decimal128(5, 2)),
+        "days": pa.array([0, 31, 366], pa.date32()),
+    }
+
+
+@pytest.mark.parametrize("kind", other_labels())
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_labels_that_are_no_words_are_corrected(tmp_path, kind, ending):
+    values = other_labels()[kind]
+    frame, wrong = wines()
+    right = load_wine().target
+    given = np.where(wrong, (right + 1) % 3, right)
+    whole = pa.Table.from_pandas(frame.drop(columns="kind"), preserve_index=False)
+    whole = whole.append_column("kind", values.take(pa.array(given)))
+    source = tmp_path / f"t.{ending}"
+    audit_files.write_table(whole, source)
+    name = {"whole": "1", "days": "1970-01-01"}.get(
+        kind, "0.50" if (kind, ending) == ("decimals", "parquet") else "0.5"
+    )
+    (tmp_path / "review.csv").write_text(f"id,verified\n0,{name}\n")
+    words = ("--fix", "flagged", "--verified", str(tmp_path / "review.csv"))
+    audited(source, tmp_path / "out", *words)
+    corrected = read_table(tmp_path / "out" / f"corrected.{ending}").data["kind"].cast(values.type)
+    same = np.array(corrected.to_pylist()) == np.array(values.take(pa.array(right)).to_pylist())
+    assert same[0]
+    assert same.mean() > 0.97
+
+    by_hand = LabelAudit().fit(whole, "kind", verified={0: values[0].as_py()})
+    assert by_hand.n_verified_ == 1
+    listed = [None, values[1].as_py(), *[None] * (len(right) - 2)]
+    assert LabelAudit().fit(whole, "kind", verified=listed).n_verified_ == 1
+    assert LabelAudit().fit(whole, "kind", verified=np.arange(len(right)) == 3).n_verified_ == 1
+
+
 def test_reviewed_rows_come_back_through_the_command(tmp_path):
     frame, _ = wines()
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -567,6 +606,23 @@ def test_a_model_is_fitted_kept_and_asked(tmp_path):
     assert result.returncode == 2
     assert "The table lacks columns" in result.stderr
     assert not (tmp_path / "few_out.csv").exists()
+
+
+def test_labels_agree_with_predictions_however_numbers_are_spelled(tmp_path):
+    frame, _ = wines()
+    frame["kind"] = load_wine().target + 1
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    result = inside("fit", str(tmp_path / "t.csv"), "--label", "kind", "-o", str(tmp_path / "m.skops"))
+    assert result.returncode == 0, result.stderr
+    frame.loc[3, "kind"] = None
+    for labels in (frame["kind"], frame["kind"].where(frame.index < 0)):
+        frame.assign(kind=labels).to_csv(tmp_path / "new.csv", index=False)
+        words = ("predict", str(tmp_path / "m.skops"), str(tmp_path / "new.csv"), "-o", str(tmp_path / "p.csv"))
+        result = inside(*words, "--force")
+        assert result.returncode == 0, result.stderr
+        expected = r"(9\d\.\d|100\.0)% of the labels in 'kind' agree"
+        assert bool(re.search(expected, result.stdout)) == labels.notna().any()
+        assert "agree" in result.stdout or labels.isna().all()
 
 
 def test_files_that_are_no_models_run_nothing(tmp_path):

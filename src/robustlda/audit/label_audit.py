@@ -1,5 +1,6 @@
 """`LabelAudit`: for every sample how probable it is that its label is wrong."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
@@ -30,7 +31,7 @@ from robustlda.estimators.robust import RobustLDA
 from robustlda.linalg import Array
 from robustlda.tables.frames import as_arrow
 from robustlda.tables.labeled import LabeledTable, RawTable
-from robustlda.tables.understanding import understand
+from robustlda.tables.understanding import name_of, understand
 
 _WORTH_NAMING = 0.2  # correlation
 
@@ -179,13 +180,15 @@ class LabelAudit(Findings):
         self : object
         """
         if isinstance(y, str) or frames.are_columns(y, X):
-            self._fit_table(_understood(X, y, ids), verified)
+            columns = _understood(X, y, ids)
+            self._fit_table(columns, _named(verified, columns))
             self._frame_kind = frames.kind_of(X)
             return self
         if isinstance(X, LabeledTable):
-            return self._fit_table(X, verified)
+            return self._fit_table(X, _named(verified, X))
         if self.estimator is None and not has_answers(y) and frames.needs_preparation(X):
-            self._fit_table(_joined(X, y, ids), verified)
+            columns = _joined(X, y, ids)
+            self._fit_table(columns, _named(verified, columns))
             self._frame_kind = frames.kind_of(X)
             return self
         estimator = RobustLDA() if self.estimator is None else self.estimator
@@ -427,6 +430,18 @@ def _joined(X: Any, y: Any, ids: Any) -> LabeledTable:
     found = understand(RawTable(table.append_column(name, pa.array(labels)), "table", first_row=0), name)
     ids = frames.index_of(X) if ids is None else ids
     return found if ids is None else replace(found, ids=_checked_ids(ids, len(labels))[found.places])
+
+
+def _named(verified: Any, table: LabeledTable) -> Any:
+    """What was checked, by the names of classes: these are texts where the table holds fractions, decimals or dates."""
+    if verified is None or table.y.dtype.kind != "U":
+        return verified
+    if isinstance(verified, Mapping):
+        return {row: None if label is None else name_of(label) for row, label in verified.items()}
+    values = np.asarray(verified, None if np.asarray(verified).dtype == bool else object)
+    if values.dtype == bool:
+        return values
+    return np.array([*(v if v is None or v != v else name_of(v) for v in values.tolist()), None], object)[:-1]
 
 
 def _checked_ids(ids: Any, n: int) -> Array:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -173,10 +174,7 @@ def _labels(column: pa.ChunkedArray, name: str) -> Array:
             pa.types.is_floating, pa.types.is_decimal, pa.types.is_date)  # fmt: skip
     if not any(is_kind(kind) for is_kind in fits):
         raise ValueError(f"Column {name!r} is of type {kind}; class labels are texts, whole numbers or truth values.")
-    if pa.types.is_decimal(kind) or pa.types.is_date(kind):
-        column = column.cast(pa.string())
-    if pa.types.is_floating(kind):
-        column = _named(column)
+    column = named(column)
     distinct = pc.count_distinct(column).as_py()
     if distinct > MAX_CLASSES and not pa.types.is_floating(kind):
         raise ValueError(
@@ -200,12 +198,22 @@ def _labels(column: pa.ChunkedArray, name: str) -> Array:
     return y
 
 
-def _named(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Numbers as names of classes: whole ones as such, others as texts."""
+def named(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Labels as names of classes: whole numbers as such, other numbers and dates as texts."""
+    column = plain(column)
+    if pa.types.is_decimal(column.type) or pa.types.is_date(column.type):
+        return column.cast(pa.string())
+    if not (pa.types.is_floating(column.type) and len(column)):
+        return column
     values = column.to_numpy()
     if (values == np.rint(values)).all() and np.abs(values).max() < 2**53:
         return pa.chunked_array([pa.array(values.astype(np.int64))])
-    return column if len(np.unique(values)) > 100 else pa.chunked_array([pa.array([f"{v:g}" for v in values])])
+    return column if len(np.unique(values)) > 100 else pa.chunked_array([pa.array(list(map(name_of, values)))])
+
+
+def name_of(label: Any) -> str:
+    """What a class is called whose label is no text, where classes have texts for names."""
+    return f"{label:g}" if isinstance(label, Real) and not isinstance(label, bool) else str(label)
 
 
 def _check_classes(y: Array, name: str) -> None:
