@@ -13,6 +13,7 @@ import pytest
 from command import call, inside
 from pyarrow import feather
 from sklearn.datasets import load_iris, load_wine
+from sklearn.linear_model import LogisticRegression
 
 from benchmarks.tables import TABLES, write_csv
 from robustlda import LabelAudit
@@ -660,3 +661,81 @@ class Foreign:
 
     def __init__(self):
         self.value = 1
+
+
+def misspelled(tmp_path, *places):
+    """Irises of which some are called virginca, and a review that corrects them."""
+    X, y = load_iris(return_X_y=True)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(kind=np.array(["setosa", "versicolor", "virginica"])[y])
+    frame.loc[list(places), "kind"] = "virginca"
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    lines = [f"{i},virginca,virginica" for i in places]
+    (tmp_path / "review.csv").write_text("\n".join(["id,given,verified", *lines]) + "\n")
+    return frame, ["--verified", str(tmp_path / "review.csv")]
+
+
+def test_a_class_that_checks_leave_without_rows_is_none(tmp_path):
+    places = [101, 110, 120, 130]
+    frame, words = misspelled(tmp_path, *places)
+    found, shown = audited(tmp_path / "t.csv", tmp_path / "out", *words, "--fix", "reviewed")
+    assert found["classes"] == ["setosa", "versicolor", "virginica"]
+    assert "The verified labels leave no row in 'virginca'" in shown
+    assert found["verified"] == 4
+    assert found["mislabeled"] >= 4
+    checked = [line for line in rows(tmp_path / "out") if line["verified"]]
+    assert {(line["given"], line["suggested"]) for line in checked} == {("virginca", "virginica")}
+    corrected = pd.read_csv(tmp_path / "out" / "corrected.csv")
+    assert (corrected["kind"][places] == "virginica").all()
+    assert (corrected["label_change"][places] == "was virginca, checked").all()
+    again = ["--verified", str(tmp_path / "out" / "suspects.csv")]
+    assert audited(tmp_path / "t.csv", tmp_path / "again", *again)[0]["noise_rate"] == found["noise_rate"]
+    spelled = frame.replace("virginca", "virginica")
+    plain = LabelAudit().fit(spelled, "kind", verified=dict.fromkeys(places, "virginica"))
+    assert found["noise_rate"] == pytest.approx(plain.noise_rate_ + 4 / 150, abs=1e-6)
+    low, high = found["noise_interval"]
+    assert low <= found["noise_rate"] <= high
+
+    for estimator in (None, LogisticRegression(max_iter=1000)):
+        audit = LabelAudit(estimator).fit(
+            frame[list("abcd")], frame["kind"], verified=dict.fromkeys(places, "virginica")
+        )
+        assert audit.classes_.tolist() == ["setosa", "versicolor", "virginica"]
+        assert (audit.probability_wrong_[places] == 1).all()
+        assert (audit.finding_[places] == "mislabeled").all()
+        assert audit.confusion_.sum() == pytest.approx(146)
+        assert (audit.cleaned()[0][places] == "virginica").all()
+
+    result = inside("fit", str(tmp_path / "t.csv"), "--label", "kind", "-o", str(tmp_path / "m.skops"), *words)
+    assert result.returncode == 0, result.stderr
+    assert "3 classes" in result.stdout
+    assert "leave no row in 'virginca'" in " ".join(result.stdout.split())
+
+
+def test_a_row_that_was_set_aside_comes_back_when_it_is_corrected(tmp_path):
+    frame, words = misspelled(tmp_path, 101)
+    _, shown = audited(tmp_path / "t.csv", tmp_path / "before")
+    assert "set aside with their rows: 'virginca' (1)" in shown
+    found, shown = audited(tmp_path / "t.csv", tmp_path / "out", *words, "--fix", "reviewed")
+    assert (found["samples"], found["verified"], len(found["classes"])) == (150, 1, 3)
+    assert "set aside" not in shown
+    assert "Too few rows" not in shown
+    assert pd.read_csv(tmp_path / "out" / "corrected.csv")["kind"][101] == "virginica"
+    by_hand = LabelAudit().fit(frame, "kind", verified={101: "virginica"})
+    assert by_hand.noise_rate_ == pytest.approx(found["noise_rate"], abs=1e-6)
+    apart = LabelAudit().fit(
+        frame.assign(site=["x", "y"] * 75).drop(columns="kind"), frame["kind"], verified={101: "virginica"}
+    )
+    assert apart.finding_[101] == "mislabeled"
+
+    frame.loc[110, "kind"] = "virginca"
+    frame.assign(name=[f"-n{i}" for i in range(150)]).to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "review.csv").write_text("id,verified\n'-n101,virginica\n")
+    found, shown = audited(tmp_path / "t.csv", tmp_path / "named", "--id", "name", *words)
+    assert found["samples"] == 149
+    assert "set aside with their rows: 'virginca' (1)" in shown
+    (tmp_path / "review.csv").write_text("id,verified\n'-n101,virginca\n")
+    result = inside(
+        "audit", str(tmp_path / "t.csv"), "--label", "kind", "--id", "name", "--out", str(tmp_path / "no"), *words
+    )
+    assert result.returncode == 2
+    assert 'names the row "\'-n101", which was left out: it has no label, or one that too few' in result.stderr

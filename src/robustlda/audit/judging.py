@@ -25,26 +25,37 @@ class Judgement:
 
 
 def judge(
-    beliefs: Array, labels: Array, verified: Array, noise: LabelNoise, classes: Array, rates: list[float]
+    beliefs: Array,
+    labels: Array,
+    verified: Array,
+    lost: Array,
+    noise: LabelNoise,
+    classes: Array,
+    rates: list[float],
 ) -> Judgement:
-    """How probable it is that each label is wrong, and how many are; `rates` are those of other fits."""
+    """How probable it is that each label is wrong, and how many are; `rates` are those of other fits.
+
+    Where a given label is `lost`, as it is no class any more, `labels` has the right one.
+    """
     rows = np.arange(len(labels))
     # What the features say alone: beliefs hold the given label as well, and with few errors hardly doubt it.
     # Several answers are evidence rather than a label in doubt, and stay in.
     several = noise.annotators is not None
     features = beliefs if several else noise.model.said_by_features(beliefs, labels)
-    wrong = 1 - beliefs[rows, labels]
-    rate = float(wrong.mean())
+    wrong = np.where(lost, 1.0, 1 - beliefs[rows, labels])
+    # What is lost is known to be wrong, and adds to what is found among the others.
+    rate, known = float(wrong.mean()), float(lost.mean())
     open_ = float(wrong[~verified] @ (1 - wrong[~verified]))
     error = 1.96 * float(np.std(rates, ddof=1)) if len(rates) > 1 else 0.0
     n, n_verified = len(labels), int(verified.sum())
+    low, high = noise_interval(rate - known, open_, n, n_verified, noise, error)
     return Judgement(
         wrong,
         features.argmax(axis=1),
-        np.array([beliefs[labels == k].sum(axis=0) for k in range(len(classes))]),
+        np.array([beliefs[(labels == k) & ~lost].sum(axis=0) for k in range(len(classes))]),
         rate,
-        noise_interval(rate, open_, n, n_verified, noise, error),
-        reason(rate, n_verified, noise, classes),
+        (low + known, min(1.0, high + known)),
+        reason(rate - known, n_verified, noise, classes),
     )
 
 

@@ -22,6 +22,7 @@ from robustlda.estimators import (
     answer_table,
     check_labels,
     check_seed,
+    class_indices,
     fit_parts,
     has_answers,
     in_numpy,
@@ -115,7 +116,8 @@ class LabelAudit(Findings):
     transition_ : ndarray of shape (n_classes, n_classes)
         Estimated probability that a sample of the row's class was given the column's label.
     confusion_ : ndarray of shape (n_classes, n_classes)
-        Expected number of samples by given label (rows) and true class (columns).
+        Expected number of samples by given label (rows) and true class (columns). A class of which checks leave no row,
+        such as one that was misspelled, is none; its rows are in `given_` only, and count as wrong.
     annotator_answers_, annotator_accuracy_ : ndarray of shape (n_annotators,)
         Where several people answered: how many answers each gave, and the expected share of right ones among them.
     annotator_confusion_ : ndarray of shape (n_annotators, n_classes, n_classes)
@@ -180,14 +182,14 @@ class LabelAudit(Findings):
         self : object
         """
         if isinstance(y, str) or frames.are_columns(y, X):
-            columns = _understood(X, y, ids)
+            columns = _understood(X, y, ids, verified)
             self._fit_table(columns, _named(verified, columns))
             self._frame_kind = frames.kind_of(X)
             return self
         if isinstance(X, LabeledTable):
             return self._fit_table(X, _named(verified, X))
         if self.estimator is None and not has_answers(y) and frames.needs_preparation(X):
-            columns = _joined(X, y, ids)
+            columns = _joined(X, y, ids, verified)
             self._fit_table(columns, _named(verified, columns))
             self._frame_kind = frames.kind_of(X)
             return self
@@ -206,9 +208,11 @@ class LabelAudit(Findings):
                 f"Each of the {len(given)} samples has a label of its own; an audit needs several samples of a class."
             )
         names = _checked_ids(frames.index_of(X) if ids is None else ids, len(given))
+        if asked is None:
+            y = probabilities.without_lost(given, verified)
         found = evidence.by_committee(estimator, X, y, verified, self.n_resamples, self.random_state)
         if found is None:
-            table = _checked_labels(given) if asked is None else asked
+            table = _checked_labels(y) if asked is None else asked
             classes = np.unique([label for label in table.ravel().tolist() if label is not None])
             checks = probabilities.understood(table, classes, verified)
             found = by_classifier.by_classifier(
@@ -309,7 +313,10 @@ class LabelAudit(Findings):
         given = classes[labels] if annotators is not None else y
         known = None if verified is None else verified_labels(verified, given)
         checked = np.zeros(n, bool) if known is None else np.array([label is not None for label in known])
-        said = judging.judge(found.beliefs, labels, checked, found.noise, classes, found.rates)
+        lost = ~np.isin(given, classes)  # checks have left no row in the class
+        if known is not None and lost.any():
+            labels[lost] = class_indices(known[lost], classes)
+        said = judging.judge(found.beliefs, labels, checked, lost, found.noise, classes, found.rates)
         shown = picture.empty(n)
         if found.measuring is not None:
             shown = picture.draw(found.measuring, found.rows, labels, said.wrong)
@@ -408,18 +415,18 @@ class LabelAudit(Findings):
         check_seed(self.random_state)
 
 
-def _understood(X: Any, label: str | list[str], ids: Any) -> LabeledTable:
+def _understood(X: Any, label: str | list[str], ids: Any, verified: Any) -> LabeledTable:
     """A table with features, labels and ids."""
     if is_parted(X):
         raise TypeError(f"Rows in parts need their labels beside them: fit(X, y), with y = X[{label!r}].")
     if ids is not None and not isinstance(ids, str):
         raise TypeError("Where y names a column, ids does so as well.")
-    found = understand(RawTable(as_arrow(X), "table", first_row=0), label, id=ids)
+    found = understand(RawTable(as_arrow(X), "table", first_row=0), label, id=ids, checked=_by_row(verified))
     index = frames.index_of(X) if ids is None else None
     return found if index is None else replace(found, ids=index[found.places])
 
 
-def _joined(X: Any, y: Any, ids: Any) -> LabeledTable:
+def _joined(X: Any, y: Any, ids: Any, verified: Any) -> LabeledTable:
     """A table of columns that are no numbers, and of labels that are not among them."""
     table, labels = as_arrow(X), np.asarray(y)
     if len(labels) != table.num_rows:
@@ -427,9 +434,19 @@ def _joined(X: Any, y: Any, ids: Any) -> LabeledTable:
     name = "label"
     while name in table.column_names:
         name += "_"
-    found = understand(RawTable(table.append_column(name, pa.array(labels)), "table", first_row=0), name)
+    found = understand(
+        RawTable(table.append_column(name, pa.array(labels)), "table", first_row=0), name, checked=_by_row(verified)
+    )
     ids = frames.index_of(X) if ids is None else ids
     return found if ids is None else replace(found, ids=_checked_ids(ids, len(labels))[found.places])
+
+
+def _by_row(verified: Any) -> dict[Any, Any]:
+    """Labels that were given for rows, by these rows."""
+    if verified is None or isinstance(verified, Mapping):
+        return dict(verified or {})
+    values = np.asarray(verified).tolist()
+    return {row: v for row, v in enumerate(values) if not (v is None or v != v or isinstance(v, bool))}
 
 
 def _named(verified: Any, table: LabeledTable) -> Any:

@@ -86,9 +86,10 @@ def _reasons(audit: LabelAudit, rows: Array, table: LabeledTable) -> list[str]:
         return ["" for _ in rows]
     typical = cache(source.typical)
     values: dict[int, list[str]] = {}
+    given = explanations.given_classes(audit)
     lines = []
     for k, (columns, against) in enumerate(zip(found.features.tolist(), found.against.tolist(), strict=True)):
-        own = int(np.searchsorted(audit.classes_, audit.given_[rows[k]]))
+        own = int(given[rows[k]])
         words = []
         for j in (j for j in columns if j >= 0):
             if j not in values:
@@ -307,6 +308,17 @@ def about_people(audit: LabelAudit, table: LabeledTable) -> list[str]:
     words = [f"{name} {right:.0%} of {n:,}" if n else f"{name} none" for name, n, right in worth]
     more = f" and {len(words) - 20} more in audit.json" if len(words) > 20 else ""
     return [f"Answers that are right: {', '.join(words[:20])}{more}. Labels below are what most people say."]
+
+
+def about_lost(given: Array, classes: Array) -> list[str]:
+    """That classes are none any more, as checks have left no row in them."""
+    lost = [str(label) for label in np.setdiff1d(given, classes)]
+    if not lost:
+        return []
+    shown = ", ".join(map(repr, lost[:5])) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
+    return [
+        f"The verified labels leave no row in {shown}: what nobody is in is no class, and all its labels are wrong."
+    ]
 
 
 def _flagged(audit: LabelAudit) -> str:
