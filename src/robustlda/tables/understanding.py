@@ -64,7 +64,7 @@ def understand(
     given = np.column_stack([has_label(data[name]).to_numpy(zero_copy_only=False) for name in columns])
     places = np.flatnonzero(given.any(axis=1))
     lost = data.num_rows - len(places)
-    notes = [*table.notes, *([_lost(lost)] if lost else [])]
+    notes = [*table.notes, *_years(table.data, data), *([_lost(lost)] if lost else [])]
     if not len(places):
         raise ValueError(f"No row has a label in column {named!r}.")
     raw, given = (data if not lost else data.take(pa.array(places))), given[places]
@@ -101,6 +101,15 @@ def understand(
 
 def _lost(n: int) -> str:
     return "1 row has no label and was left out." if n == 1 else f"{n:,} rows have no label and were left out."
+
+
+def _years(given: pa.Table, known: pa.Table) -> list[str]:
+    """That a column has dates of years that nothing is known of, which are missing in the table that is."""
+    return [
+        f"Column {field.name!r}: dates outside of the years 1 to 9999 count as missing."
+        for field in given.schema
+        if pa.types.is_temporal(field.type) and known[field.name].null_count > given[field.name].null_count
+    ]
 
 
 def _in_one_column(columns: Sequence[pa.ChunkedArray], given: Array) -> pa.ChunkedArray:
