@@ -739,3 +739,42 @@ def test_a_row_that_was_set_aside_comes_back_when_it_is_corrected(tmp_path):
     )
     assert result.returncode == 2
     assert 'names the row "\'-n101", which was left out: it has no label, or one that too few' in result.stderr
+
+
+def test_one_of_anything_is_one(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    X = np.append(X, X[:1], axis=0)  # besides the copy that there is
+    X = np.delete(X, 142, axis=0)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(kind=np.array(["s", "v", "w"])[np.append(y, 0)[: len(X)]])
+    frame.loc[149, "kind"] = "s"
+    frame.loc[70, "a"] = 1e4
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "review.csv").write_text("id,verified\n70,v\n")
+    found, shown = audited(tmp_path / "t.csv", tmp_path / "out", "--verified", str(tmp_path / "review.csv"))
+    assert "1 row is a copy of another in all features; each is judged without the other." in shown
+    assert found["outlying"] == 1
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Look at the outlier: a unit mix-up, a broken record, or a class of its own?" in page
+    assert not re.search(r"\b1 (rows|labels|outliers|samples|classes|checked labels|checked ones)\b", shown)
+
+    assert inside("fit", str(tmp_path / "t.csv"), "--label", "kind", "-o", str(tmp_path / "m.skops")).returncode == 0
+    frame[:1].to_csv(tmp_path / "one.csv", index=False)
+    result = inside("predict", str(tmp_path / "m.skops"), str(tmp_path / "one.csv"), "-o", str(tmp_path / "p.csv"))
+    assert "Wrote 1 prediction to" in result.stdout
+
+    audit = LabelAudit().fit(X, frame["kind"])
+    said = {
+        1: "Check the first row of suspects.csv: its label",
+        2: "about 1 of them is wrong",
+        3: "2 of them are wrong",
+    }
+    for n, words in said.items():
+        audit.n_worth_checking_, audit.n_expected_wrong_ = n, n - 0.6
+        assert words in " ".join(audit_files.sentences(audit, [], None))
+    with pytest.raises(FileNotFoundError, match=r"The folder .*nodir does not exist; create it"):
+        audit.report(tmp_path / "nodir" / "r.html")
+    for share in ("a", None, 1, float("nan")):
+        with pytest.raises(ValueError, match=r"max_false_alarm=.* must lie between 0 and 1"):
+            LabelAudit(max_false_alarm=share).fit(X, frame["kind"])
+    with pytest.raises(ValueError, match="max_false_alarm='a' must lie between 0 and 1"):
+        audit.flags("a")

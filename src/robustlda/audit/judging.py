@@ -1,6 +1,7 @@
 """What beliefs about true classes say about labels: which are wrong, how many, and how sure that is."""
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -85,11 +86,13 @@ def reason(rate: float, n_verified: int, noise: LabelNoise, classes: Array) -> s
     """Why the interval of the noise rate is as wide as it is."""
     least, most = noise.bounds
     if not noise.tells:
-        known = f" The {n_verified} checked ones tell how many are wrong." if n_verified else ""
+        ones = "checked one tells" if n_verified == 1 else f"{n_verified} checked ones tell"
+        known = f" The {ones} how many are wrong." if n_verified else ""
         return f"These features cannot tell the classes apart, so they say nothing about the labels.{known}"
     if most - least <= 0.02 + 0.2 * rate:
         if n_verified:
-            return f"{n_verified} checked labels tell how many are wrong."
+            ones = "1 checked label tells" if n_verified == 1 else f"{n_verified} checked labels tell"
+            return f"{ones} how many are wrong."
         return "The features tell classes apart well enough to count."
     if noise.annotators is not None:
         return (
@@ -161,5 +164,5 @@ def annotators(y: Array, beliefs: Array, noise: LabelNoise, classes: Array) -> A
 
 
 def check_share(share: float) -> None:
-    if not 0 < share < 1:
+    if not (isinstance(share, Real) and 0 < share < 1):
         raise ValueError(f"max_false_alarm={share!r} must lie between 0 and 1, for example 0.05.")

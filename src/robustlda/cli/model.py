@@ -138,4 +138,5 @@ def predict(
             writer.write(found)
     for line in counts.sentences(label):
         screen.print(printable(line))
-    screen.print(printable(f"Wrote {counts.rows:,} predictions to {out}."))
+    written = "1 prediction" if counts.rows == 1 else f"{counts.rows:,} predictions"
+    screen.print(printable(f"Wrote {written} to {out}."))

@@ -336,7 +336,10 @@ def _what_to_check(audit: LabelAudit) -> str:
     n = audit.n_worth_checking_
     if n > len(audit.given_):
         return f"{n:,} labels are more probably wrong than right; suspects.csv begins with the worst."
+    if n == 1:
+        return "Check the first row of suspects.csv: its label is probably wrong."
     if n:
-        return f"Check the first {n:,} of suspects.csv: about {audit.n_expected_wrong_:,.0f} of them are wrong."
+        wrong = round(audit.n_expected_wrong_)
+        return f"Check the first {n:,} of suspects.csv: about {wrong:,} of them {'is' if wrong == 1 else 'are'} wrong."
     others = " that nobody has checked" if audit.n_verified_ else ""
     return f"No label{others} is more probably wrong than right; the most doubtful rows come first in suspects.csv."

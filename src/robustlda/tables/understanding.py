@@ -329,7 +329,9 @@ def _about_rows(X: Array, y: Array) -> list[Finding]:
         findings.append(
             Finding(
                 "copies",
-                f"{copies:,} rows are copies of others in all features; each copy is judged without the others.",
+                "1 row is a copy of another in all features; each is judged without the other."
+                if copies == 1
+                else f"{copies:,} rows are copies of others in all features; each copy is judged without the others.",
             )
         )
     group = _near_rows(X, group) if len(X) <= _COMPARED else group
