@@ -186,6 +186,9 @@ def test_a_code_for_the_label_is_no_feature_even_if_it_is_the_only_one():
     found = TablePreparation().fit(frame, y)
     assert found.columns_in_use() == ["code"]
     assert any("It is all but a code for the label" in finding.message for finding in found.findings_)
+    with_label = TablePreparation().fit(frame.assign(label=y), y)
+    assert {use.name: use.kind for use in with_label.columns_}["label"] == "label again"
+    assert "all but a code" in str(with_label.findings_)
     assert "all but" not in str(TablePreparation().fit(frame.assign(mass=measured["mass"]), y).findings_)
 
 

@@ -61,8 +61,9 @@ def giving_away(table: pa.Table, readings: dict[str, Reading], y: Array) -> dict
             )
         if _is_code(values, labels):
             copies[name] = _noted(readings[name])
-    if len(found) < len(used):
-        return found or (copies if len(copies) == len(used) else {})
+    left = [name for name in used if name not in found]
+    if left:
+        return found | ({name: copies[name] for name in left} if set(left) <= set(copies) else {})
     # Measurements that tell all classes apart are all there is; a code for the label is no measurement.
     return {name: reading for name, reading in found.items() if name in copies}
 
@@ -75,17 +76,17 @@ def _numbers(column: pa.ChunkedArray, reading: Reading) -> Array:
 
 def _is_code(values: Array, labels: Array) -> bool:
     """Whether there is a value for each class, but for a few rows."""
+    if values.max() != labels.max():
+        return False
     counts = np.zeros((values.max() + 1, labels.max() + 1), int)
     np.add.at(counts, (values, labels), 1)
-    classes = counts.argmax(axis=1)
-    if len(counts) != counts.shape[1] or len(np.unique(classes)) < len(counts):
-        return False
-    return bool(len(labels) - counts.max(axis=1).sum() <= max(1, _FEW * len(labels)))
+    others = len(labels) - counts.max(axis=1).sum()
+    return bool(len(np.unique(counts.argmax(axis=1))) == len(counts) and others <= max(1, _FEW * len(labels)))
 
 
 def _noted(reading: Reading) -> Reading:
     """The same with a word on what little can be learned from it."""
-    note = "It is all but a code for the label, and nothing else is known of the rows: they agree with any label."
+    note = "It is all but a code for the label, and nothing else is known of the rows: it can hardly speak against one."
     return replace(reading, note=" ".join(filter(None, [reading.note, note])))
 
 
