@@ -26,6 +26,10 @@ _LOCK = ".robustlda.lock"
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary file next to `path` that replaces it when the block ends without an error."""
+    if not path.parent.exists():
+        raise FileNotFoundError(
+            f"The folder {path.parent} does not exist; create it, or choose another for {path.name}."
+        )
     temporary = _temporary(path)
     try:
         with room_for(path):

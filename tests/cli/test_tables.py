@@ -13,6 +13,7 @@ import pytest
 from command import call, inside
 from pyarrow import feather
 from sklearn.datasets import load_iris, load_wine
+from sklearn.linear_model import LogisticRegression
 
 from benchmarks.tables import TABLES, write_csv
 from robustlda import LabelAudit
@@ -497,6 +498,45 @@ def test_what_an_audit_has_changed_is_not_learned_from_in_the_next(tmp_path):
     assert list(pd.read_csv(tmp_path / "own" / "corrected.csv").columns) == own
 
 
+def other_labels():
+    """Labels that are called otherwise than they are in the table, with what pandas reads."""
+    return {
+        "fractions": pa.array([0.5, 1.5, 2.5]),
+        "whole": pa.array([1.0, 2.0, 3.0]),
+        "decimals": pa.array(["0.50", "1.50", "2.50"]).cast(pa.decimal128(5, 2)),
+        "days": pa.array([0, 31, 366], pa.date32()),
+    }
+
+
+@pytest.mark.parametrize("kind", other_labels())
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_labels_that_are_no_words_are_corrected(tmp_path, kind, ending):
+    values = other_labels()[kind]
+    frame, wrong = wines()
+    right = load_wine().target
+    given = np.where(wrong, (right + 1) % 3, right)
+    whole = pa.Table.from_pandas(frame.drop(columns="kind"), preserve_index=False)
+    whole = whole.append_column("kind", values.take(pa.array(given)))
+    source = tmp_path / f"t.{ending}"
+    audit_files.write_table(whole, source)
+    name = {"whole": "1", "days": "1970-01-01"}.get(
+        kind, "0.50" if (kind, ending) == ("decimals", "parquet") else "0.5"
+    )
+    (tmp_path / "review.csv").write_text(f"id,verified\n0,{name}\n")
+    words = ("--fix", "flagged", "--verified", str(tmp_path / "review.csv"))
+    audited(source, tmp_path / "out", *words)
+    corrected = read_table(tmp_path / "out" / f"corrected.{ending}").data["kind"].cast(values.type)
+    same = np.array(corrected.to_pylist()) == np.array(values.take(pa.array(right)).to_pylist())
+    assert same[0]
+    assert same.mean() > 0.97
+
+    by_hand = LabelAudit().fit(whole, "kind", verified={0: values[0].as_py()})
+    assert by_hand.n_verified_ == 1
+    listed = [None, values[1].as_py(), *[None] * (len(right) - 2)]
+    assert LabelAudit().fit(whole, "kind", verified=listed).n_verified_ == 1
+    assert LabelAudit().fit(whole, "kind", verified=np.arange(len(right)) == 3).n_verified_ == 1
+
+
 def test_reviewed_rows_come_back_through_the_command(tmp_path):
     frame, _ = wines()
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -710,6 +750,23 @@ def test_a_model_is_fitted_kept_and_asked(tmp_path):
     assert not (tmp_path / "few_out.csv").exists()
 
 
+def test_labels_agree_with_predictions_however_numbers_are_spelled(tmp_path):
+    frame, _ = wines()
+    frame["kind"] = load_wine().target + 1
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    result = inside("fit", str(tmp_path / "t.csv"), "--label", "kind", "-o", str(tmp_path / "m.skops"))
+    assert result.returncode == 0, result.stderr
+    frame.loc[3, "kind"] = None
+    for labels in (frame["kind"], frame["kind"].where(frame.index < 0)):
+        frame.assign(kind=labels).to_csv(tmp_path / "new.csv", index=False)
+        words = ("predict", str(tmp_path / "m.skops"), str(tmp_path / "new.csv"), "-o", str(tmp_path / "p.csv"))
+        result = inside(*words, "--force")
+        assert result.returncode == 0, result.stderr
+        expected = r"(9\d\.\d|100\.0)% of the labels in 'kind' agree"
+        assert bool(re.search(expected, result.stdout)) == labels.notna().any()
+        assert "agree" in result.stdout or labels.isna().all()
+
+
 def test_files_that_are_no_models_run_nothing(tmp_path):
     import pickle
 
@@ -745,3 +802,120 @@ class Foreign:
 
     def __init__(self):
         self.value = 1
+
+
+def misspelled(tmp_path, *places):
+    """Irises of which some are called virginca, and a review that corrects them."""
+    X, y = load_iris(return_X_y=True)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(kind=np.array(["setosa", "versicolor", "virginica"])[y])
+    frame.loc[list(places), "kind"] = "virginca"
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    lines = [f"{i},virginca,virginica" for i in places]
+    (tmp_path / "review.csv").write_text("\n".join(["id,given,verified", *lines]) + "\n")
+    return frame, ["--verified", str(tmp_path / "review.csv")]
+
+
+def test_a_class_that_checks_leave_without_rows_is_none(tmp_path):
+    places = [101, 110, 120, 130]
+    frame, words = misspelled(tmp_path, *places)
+    found, shown = audited(tmp_path / "t.csv", tmp_path / "out", *words, "--fix", "reviewed")
+    assert found["classes"] == ["setosa", "versicolor", "virginica"]
+    assert "The verified labels leave no row in 'virginca'" in shown
+    assert found["verified"] == 4
+    assert found["mislabeled"] >= 4
+    checked = [line for line in rows(tmp_path / "out") if line["verified"]]
+    assert {(line["given"], line["suggested"]) for line in checked} == {("virginca", "virginica")}
+    corrected = pd.read_csv(tmp_path / "out" / "corrected.csv")
+    assert (corrected["kind"][places] == "virginica").all()
+    assert (corrected["label_change"][places] == "was virginca, checked").all()
+    again = ["--verified", str(tmp_path / "out" / "suspects.csv")]
+    assert audited(tmp_path / "t.csv", tmp_path / "again", *again)[0]["noise_rate"] == found["noise_rate"]
+    spelled = frame.replace("virginca", "virginica")
+    plain = LabelAudit().fit(spelled, "kind", verified=dict.fromkeys(places, "virginica"))
+    assert found["noise_rate"] == pytest.approx(plain.noise_rate_ + 4 / 150, abs=1e-6)
+    low, high = found["noise_interval"]
+    assert low <= found["noise_rate"] <= high
+
+    for estimator in (None, LogisticRegression(max_iter=1000)):
+        audit = LabelAudit(estimator).fit(
+            frame[list("abcd")], frame["kind"], verified=dict.fromkeys(places, "virginica")
+        )
+        assert audit.classes_.tolist() == ["setosa", "versicolor", "virginica"]
+        assert (audit.probability_wrong_[places] == 1).all()
+        assert (audit.finding_[places] == "mislabeled").all()
+        assert audit.confusion_.sum() == pytest.approx(146)
+        assert (audit.cleaned()[0][places] == "virginica").all()
+
+    result = inside("fit", str(tmp_path / "t.csv"), "--label", "kind", "-o", str(tmp_path / "m.skops"), *words)
+    assert result.returncode == 0, result.stderr
+    assert "3 classes" in result.stdout
+    assert "leave no row in 'virginca'" in " ".join(result.stdout.split())
+
+
+def test_a_row_that_was_set_aside_comes_back_when_it_is_corrected(tmp_path):
+    frame, words = misspelled(tmp_path, 101)
+    _, shown = audited(tmp_path / "t.csv", tmp_path / "before")
+    assert "set aside with their rows: 'virginca' (1)" in shown
+    found, shown = audited(tmp_path / "t.csv", tmp_path / "out", *words, "--fix", "reviewed")
+    assert (found["samples"], found["verified"], len(found["classes"])) == (150, 1, 3)
+    assert "set aside" not in shown
+    assert "Too few rows" not in shown
+    assert pd.read_csv(tmp_path / "out" / "corrected.csv")["kind"][101] == "virginica"
+    by_hand = LabelAudit().fit(frame, "kind", verified={101: "virginica"})
+    assert by_hand.noise_rate_ == pytest.approx(found["noise_rate"], abs=1e-6)
+    apart = LabelAudit().fit(
+        frame.assign(site=["x", "y"] * 75).drop(columns="kind"), frame["kind"], verified={101: "virginica"}
+    )
+    assert apart.finding_[101] == "mislabeled"
+
+    frame.loc[110, "kind"] = "virginca"
+    frame.assign(name=[f"-n{i}" for i in range(150)]).to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "review.csv").write_text("id,verified\n'-n101,virginica\n")
+    found, shown = audited(tmp_path / "t.csv", tmp_path / "named", "--id", "name", *words)
+    assert found["samples"] == 149
+    assert "set aside with their rows: 'virginca' (1)" in shown
+    (tmp_path / "review.csv").write_text("id,verified\n'-n101,virginca\n")
+    result = inside(
+        "audit", str(tmp_path / "t.csv"), "--label", "kind", "--id", "name", "--out", str(tmp_path / "no"), *words
+    )
+    assert result.returncode == 2
+    assert 'names the row "\'-n101", which was left out: it has no label, or one that too few' in result.stderr
+
+
+def test_one_of_anything_is_one(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    X = np.append(X, X[:1], axis=0)  # besides the copy that there is
+    X = np.delete(X, 142, axis=0)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(kind=np.array(["s", "v", "w"])[np.append(y, 0)[: len(X)]])
+    frame.loc[149, "kind"] = "s"
+    frame.loc[70, "a"] = 1e4
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "review.csv").write_text("id,verified\n70,v\n")
+    found, shown = audited(tmp_path / "t.csv", tmp_path / "out", "--verified", str(tmp_path / "review.csv"))
+    assert "1 row is a copy of another in all features; each is judged without the other." in shown
+    assert found["outlying"] == 1
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Look at the outlier: a unit mix-up, a broken record, or a class of its own?" in page
+    assert not re.search(r"\b1 (rows|labels|outliers|samples|classes|checked labels|checked ones)\b", shown)
+
+    assert inside("fit", str(tmp_path / "t.csv"), "--label", "kind", "-o", str(tmp_path / "m.skops")).returncode == 0
+    frame[:1].to_csv(tmp_path / "one.csv", index=False)
+    result = inside("predict", str(tmp_path / "m.skops"), str(tmp_path / "one.csv"), "-o", str(tmp_path / "p.csv"))
+    assert "Wrote 1 prediction to" in result.stdout
+
+    audit = LabelAudit().fit(X, frame["kind"])
+    said = {
+        1: "Check the first row of suspects.csv: its label",
+        2: "about 1 of them is wrong",
+        3: "2 of them are wrong",
+    }
+    for n, words in said.items():
+        audit.n_worth_checking_, audit.n_expected_wrong_ = n, n - 0.6
+        assert words in " ".join(audit_files.sentences(audit, [], None))
+    with pytest.raises(FileNotFoundError, match=r"The folder .*nodir does not exist; create it"):
+        audit.report(tmp_path / "nodir" / "r.html")
+    for share in ("a", None, 1, float("nan")):
+        with pytest.raises(ValueError, match=r"max_false_alarm=.* must lie between 0 and 1"):
+            LabelAudit(max_false_alarm=share).fit(X, frame["kind"])
+    with pytest.raises(ValueError, match="max_false_alarm='a' must lie between 0 and 1"):
+        audit.flags("a")

@@ -15,6 +15,7 @@ from sklearn.datasets import load_iris
 from robustlda import LabelAudit
 from robustlda.report import audit_page, audit_rows
 from robustlda.report.reviewed import as_labels, by_id, read
+from robustlda.report.row_values import row_values
 from robustlda.report.thumbnails import thumbnail
 from robustlda.tables.labeled import ColumnUse, Finding, LabeledTable
 
@@ -621,8 +622,6 @@ def test_values_of_every_type_are_shown_and_have_something_typical():
     assert values["day"].startswith("2020-01-")
     assert values["nothing"] == values["nan"] == "–"
     assert values["yes"] in ("yes", "no")
-    from robustlda.report.row_values import row_values
-
     source = row_values(found, table)
     believed = (found.probability_wrong_ < 0.5) & (found.finding_ == "")
     for column, name in enumerate(source.names):
@@ -633,6 +632,17 @@ def test_values_of_every_type_are_shown_and_have_something_typical():
         if name == "text number":
             middle = [np.sort(X[believed & (given == k), 3]) for k in range(3)]
             assert typical == [f"{1000 * m[len(m) // 2]:,.0f} g" for m in middle]
+
+
+def test_nanoseconds_are_shown_as_numbers_and_as_moments(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    past = 1_700_000_000_000_000_001 + (X[:, 0] * 1e14).astype(np.int64)
+    raw = pa.table({"past": past, "time": pa.array(past, pa.timestamp("ns")), "a": X[:, 2], "kind": y})
+    found = LabelAudit().fit(raw, "kind")
+    found.report(tmp_path / "report.html")
+    source = row_values(found, found.table_)
+    assert source.typical(0, 0) in map(str, past[y == 0].tolist())
+    assert source.typical(1, 0).startswith("2023-11-")
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import RobustScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from robustlda import RobustLDA, persistence
+from robustlda import LabelAudit, RobustLDA, persistence
 from robustlda.tables import TablePreparation, doubtful
 from robustlda.tables import columns as kinds
 from robustlda.tables.frames import as_arrow
@@ -169,6 +169,29 @@ def test_labels_that_alternate_are_given_away_as_well():
     assert uses == {"x": "number", "code": "label again"}
 
 
+def test_a_code_for_the_label_is_no_feature_even_if_it_is_the_only_one():
+    y = np.where(np.arange(200) % 2, "a", "b")
+    frame = pd.DataFrame({"code": np.where(y == "a", 1, 2), "row": np.arange(200)})
+    with pytest.raises(ValueError, match=r"'code': It gives the label away.*keep such a one with --keep"):
+        TablePreparation().fit(frame, y)
+    with pytest.raises(ValueError, match="'code': It gives the label away"):
+        TablePreparation().fit(frame.assign(again=frame["code"] * 3), y)
+    assert TablePreparation(keep=["code"]).fit(frame, y).columns_in_use() == ["code"]
+    words = frame.assign(word=[f"a remark on number {i}" for i in range(200)])
+    assert TablePreparation().fit(words, y).columns_in_use() == ["word"]
+    # A measurement is one, however well it tells classes apart.
+    measured = pd.DataFrame({"mass": rng().normal(size=200) + 20 * (y == "a")})
+    assert TablePreparation().fit(measured, y).columns_in_use() == ["mass"]
+    y[:3] = "b"
+    found = TablePreparation().fit(frame, y)
+    assert found.columns_in_use() == ["code"]
+    assert any("It is all but a code for the label" in finding.message for finding in found.findings_)
+    with_label = TablePreparation().fit(frame.assign(label=y), y)
+    assert {use.name: use.kind for use in with_label.columns_}["label"] == "label again"
+    assert "all but a code" in str(with_label.findings_)
+    assert "all but" not in str(TablePreparation().fit(frame.assign(mass=measured["mass"]), y).findings_)
+
+
 def test_a_model_file_of_many_columns_is_small(tmp_path):
     V = rng().normal(size=(60, 500))
     frame = pd.DataFrame(V, columns=[f"größe {j}" for j in range(500)]).assign(kind=["a", "b", None] * 20)
@@ -246,6 +269,27 @@ def test_powers_are_the_likeliest_of_yeo_and_johnson(monkeypatch):
     monkeypatch.setattr("robustlda.tables.powers._UNITS", (1.0,))
     clipped = np.clip(skewed, *np.quantile(skewed, [0.01, 0.99]))
     assert fit_powers(skewed[:, None])[0] == pytest.approx(yeojohnson(clipped)[1], abs=0.06)
+
+
+@pytest.mark.parametrize("error", [1e40, 1e300, -np.finfo(float).max])
+def test_an_error_of_any_size_ends_at_a_distance(error):
+    y = np.arange(120) % 2
+    values = 100 * (rng().normal(size=120) + 3 * y)
+    spoiled = values.copy()
+    spoiled[7] = error
+    frame = pa.table({"a": spoiled, "b": rng().normal(size=120) + y, "y": y})
+    prepared = TablePreparation().fit(frame.drop_columns("y"), y)
+    found = prepared.transform(frame)[:, 0]
+    assert np.isfinite(found).all()
+    assert np.abs(found[7]) > 1e8
+    assert np.abs(np.delete(found, 7)).max() < 10
+    audit = LabelAudit().fit(frame, "y")
+    assert audit.finding_[7] == "outlying"
+    assert not any(finding.kind == "copies" for finding in audit.table_.findings)
+    long = 1e3 * np.exp(2 * rng().normal(size=120))
+    prepared = TablePreparation().fit(pa.table({"a": -long if error < 0 else long}))
+    assert prepared.columns_[0].power != 1
+    assert np.isfinite(prepared.transform(pa.table({"a": spoiled}))).all()
 
 
 def test_an_outlier_and_a_rare_value_set_no_scale():

@@ -1,11 +1,15 @@
 """From a table to features and labels."""
 
+from datetime import date
+
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from robustlda import LabelAudit
+from robustlda.tables.frames import as_arrow
 from robustlda.tables.labeled import RawTable
 from robustlda.tables.parts import fitted_to_some
 from robustlda.tables.preparation import TablePreparation
@@ -82,6 +86,47 @@ def test_small_classes_are_named():
 def test_numbers_as_labels_are_names():
     assert understand(table([3.0, 4.5] * 20), "y").y.tolist()[:2] == ["3", "4.5"]
     assert understand(table([1.0, 2.0] * 20), "y").y.tolist()[:2] == [1, 2]
+
+
+def unusual():
+    """Columns of types that little can be computed with."""
+    moments, n = np.arange(40) * 10**9, 40
+    return {
+        "float16": pa.array((np.arange(n) % 9).astype(np.float16)),
+        "float16 words": pa.array((np.arange(n) % 9).astype(np.float16)).dictionary_encode(),
+        "views": pa.array(["x", "y"] * 20, pa.string_view()),
+        "bytes": pa.array([b"x", b"y"] * 20, pa.binary_view()),
+        "before year 1": pa.array(np.where(np.arange(n) == 7, -70_000_000_000, moments), pa.timestamp("s")),
+        "after 9999": pa.array(np.where(np.arange(n) == 7, 2**62, moments), pa.timestamp("us", "America/New_York")),
+        "days": pa.array(np.where(np.arange(n) == 7, -800_000, np.arange(n)).astype(np.int32), pa.date32()),
+        "ends": pa.array([date.min, date.max] * 20),
+    }
+
+
+@pytest.mark.parametrize("name", unusual())
+def test_columns_of_unusual_types_are_looked_at(name, tmp_path):
+    raw = table(["a", "b"] * 20, odd=unusual()[name])
+    found = understand(raw, "y")
+    assert np.isfinite(found.X).all()
+    kind = {use.name: use.kind for use in found.columns}["odd"]
+    assert kind == {"float16": "number", "float16 words": "number", "views": "label again", "bytes": "other"}.get(
+        name, "date"
+    )
+    years = name in ("before year 1", "after 9999", "days")
+    assert any("dates outside of the years 1 to 9999" in note for note in found.notes) == years
+    LabelAudit().fit(raw.data, "y").report(tmp_path / "r.html")
+
+
+def test_frames_of_objects_are_looked_at():
+    whole = [10**29 + int(v) * 10**27 for v in np.random.default_rng(0).integers(0, 30, 40)]
+    v = np.random.default_rng(1).normal(size=40)
+    frame = pd.DataFrame({"a": v, "big": whole, "part": pd.cut(v, 3), "y": ["a", "b"] * 20})
+    frame["group"] = pd.Categorical(frame["big"])
+    found = as_arrow(frame)
+    assert found["big"].to_pylist() == found["group"].to_pylist() == [str(x) for x in whole]
+    kinds = {use.name: use.kind for use in LabelAudit().fit(frame, "y").table_.columns}
+    assert (kinds["big"], kinds["part"], kinds["group"]) == ("number", "category", "repeated")
+    assert as_arrow(np.array([[10**29, 1], [None, 2]], object))["x0"].to_pylist() == [str(10**29), None]
 
 
 def test_nested_columns_are_columns_of_their_own():

@@ -72,16 +72,22 @@ def explain(
     Z = np.asarray(model.transform(X), float)
     W, M = np.asarray(model.components_, float), np.asarray(model.class_centers_, float)
     centers = (M - np.asarray(model.center_, float)) @ W.T
-    given = np.searchsorted(audit.classes_, audit.given_[rows])
+    given = given_classes(audit)[rows]
     against = _compared_with(Z[rows], centers, given, np.searchsorted(audit.classes_, audit.suggested_[rows]))
     log_ratio = np.einsum(
         "ij,ij->i", centers[against] - centers[given], Z[rows] - (centers[against] + centers[given]) / 2
     )
     features, contributions = _strongest(store.take(np.asarray(rows)), W, M, given, against, groups, n_features)
     believed = (audit.probability_wrong_ < 0.5) & (audit.finding_ == "")
-    labels = np.searchsorted(audit.classes_, audit.given_)
+    labels = given_classes(audit)
     near = [_neighbors(Z, labels, believed, rows, classes, n_neighbors) for classes in (given, against)]
     return Explanations(np.asarray(rows), against, log_ratio, features, contributions, *near)
+
+
+def given_classes(audit: "LabelAudit") -> Array:
+    """The class of every given label; the right one where checks have left no row in the given one."""
+    there = np.isin(audit.given_, audit.classes_)
+    return np.searchsorted(audit.classes_, np.where(there, audit.given_, audit.suggested_))
 
 
 def _compared_with(Z: Array, centers: Array, given: Array, suggested: Array) -> Array:
@@ -171,7 +177,7 @@ def unusual(audit: "LabelAudit", rows: Array, n_features: int = 3, groups: Array
     if d > MAX_FEATURES:
         return None
     spread = _spread(store, np.asarray(model.center_, float), max(1, _BLOCK // d))
-    given = np.searchsorted(audit.classes_, audit.given_[rows])
+    given = given_classes(audit)[rows]
     chosen, M = store.take(np.asarray(rows)), np.asarray(model.class_centers_, float)
     parts = []
     for part in row_slices(len(rows), max(1, _BLOCK // d)):

@@ -1,6 +1,7 @@
 """What beliefs about true classes say about labels: which are wrong, how many, and how sure that is."""
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -25,26 +26,37 @@ class Judgement:
 
 
 def judge(
-    beliefs: Array, labels: Array, verified: Array, noise: LabelNoise, classes: Array, rates: list[float]
+    beliefs: Array,
+    labels: Array,
+    verified: Array,
+    lost: Array,
+    noise: LabelNoise,
+    classes: Array,
+    rates: list[float],
 ) -> Judgement:
-    """How probable it is that each label is wrong, and how many are; `rates` are those of other fits."""
+    """How probable it is that each label is wrong, and how many are; `rates` are those of other fits.
+
+    Where a given label is `lost`, as it is no class any more, `labels` has the right one.
+    """
     rows = np.arange(len(labels))
     # What the features say alone: beliefs hold the given label as well, and with few errors hardly doubt it.
     # Several answers are evidence rather than a label in doubt, and stay in.
     several = noise.annotators is not None
     features = beliefs if several else noise.model.said_by_features(beliefs, labels)
-    wrong = 1 - beliefs[rows, labels]
-    rate = float(wrong.mean())
+    wrong = np.where(lost, 1.0, 1 - beliefs[rows, labels])
+    # What is lost is known to be wrong, and adds to what is found among the others.
+    rate, known = float(wrong.mean()), float(lost.mean())
     open_ = float(wrong[~verified] @ (1 - wrong[~verified]))
     error = 1.96 * float(np.std(rates, ddof=1)) if len(rates) > 1 else 0.0
     n, n_verified = len(labels), int(verified.sum())
+    low, high = noise_interval(rate - known, open_, n, n_verified, noise, error)
     return Judgement(
         wrong,
         features.argmax(axis=1),
-        np.array([beliefs[labels == k].sum(axis=0) for k in range(len(classes))]),
+        np.array([beliefs[(labels == k) & ~lost].sum(axis=0) for k in range(len(classes))]),
         rate,
-        noise_interval(rate, open_, n, n_verified, noise, error),
-        reason(rate, n_verified, noise, classes),
+        (low + known, min(1.0, high + known)),
+        reason(rate - known, n_verified, noise, classes),
     )
 
 
@@ -74,11 +86,13 @@ def reason(rate: float, n_verified: int, noise: LabelNoise, classes: Array) -> s
     """Why the interval of the noise rate is as wide as it is."""
     least, most = noise.bounds
     if not noise.tells:
-        known = f" The {n_verified} checked ones tell how many are wrong." if n_verified else ""
+        ones = "checked one tells" if n_verified == 1 else f"{n_verified} checked ones tell"
+        known = f" The {ones} how many are wrong." if n_verified else ""
         return f"These features cannot tell the classes apart, so they say nothing about the labels.{known}"
     if most - least <= 0.02 + 0.2 * rate:
         if n_verified:
-            return f"{n_verified} checked labels tell how many are wrong."
+            ones = "1 checked label tells" if n_verified == 1 else f"{n_verified} checked labels tell"
+            return f"{ones} how many are wrong."
         return "The features tell classes apart well enough to count."
     if noise.annotators is not None:
         return (
@@ -150,5 +164,5 @@ def annotators(y: Array, beliefs: Array, noise: LabelNoise, classes: Array) -> A
 
 
 def check_share(share: float) -> None:
-    if not 0 < share < 1:
+    if not (isinstance(share, Real) and 0 < share < 1):
         raise ValueError(f"max_false_alarm={share!r} must lie between 0 and 1, for example 0.05.")

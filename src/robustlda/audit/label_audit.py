@@ -23,6 +23,7 @@ from robustlda.estimators import (
     answer_table,
     check_labels,
     check_seed,
+    class_indices,
     fit_parts,
     has_answers,
     in_numpy,
@@ -32,7 +33,7 @@ from robustlda.estimators.robust import RobustLDA
 from robustlda.linalg import Array
 from robustlda.tables.frames import as_arrow
 from robustlda.tables.labeled import LabeledTable, RawTable
-from robustlda.tables.understanding import understand
+from robustlda.tables.understanding import name_of, understand
 
 MOST_RESAMPLES = 10_000
 """Fits that are averaged, at most: more would change no digit that is shown."""
@@ -113,7 +114,8 @@ class LabelAudit(Findings):
     transition_ : ndarray of shape (n_classes, n_classes)
         Estimated probability that a sample of the row's class was given the column's label.
     confusion_ : ndarray of shape (n_classes, n_classes)
-        Expected number of samples by given label (rows) and true class (columns).
+        Expected number of samples by given label (rows) and true class (columns). A class of which checks leave no row,
+        such as one that was misspelled, is none; its rows are in `given_` only, and count as wrong.
     annotator_answers_, annotator_accuracy_ : ndarray of shape (n_annotators,)
         Where several people answered: how many answers each gave, and the expected share of right ones among them.
     annotator_confusion_ : ndarray of shape (n_annotators, n_classes, n_classes)
@@ -180,13 +182,15 @@ class LabelAudit(Findings):
         self : object
         """
         if isinstance(y, str) or frames.are_columns(y, X):
-            self._fit_table(_understood(X, y, ids), verified)
+            columns = _understood(X, y, ids, verified)
+            self._fit_table(columns, _named(verified, columns))
             self._frame_kind = frames.kind_of(X)
             return self
         if isinstance(X, LabeledTable):
-            return self._fit_table(X, verified)
+            return self._fit_table(X, _named(verified, X))
         if self.estimator is None and frames.needs_preparation(X):
-            self._fit_table(_joined(X, y, ids), verified)
+            columns = _joined(X, y, ids, verified)
+            self._fit_table(columns, _named(verified, columns))
             self._frame_kind = frames.kind_of(X)
             return self
         estimator = RobustLDA() if self.estimator is None else self.estimator
@@ -207,9 +211,11 @@ class LabelAudit(Findings):
         names = _checked_ids(ids, len(given))
         if isinstance(verified, Mapping) and ids is not None:
             verified = _by_position(verified, names, np.arange(len(names)), "is neither an id nor a position in X")
+        if asked is None:
+            y = probabilities.without_lost(given, verified)
         found = evidence.by_committee(estimator, X, y, verified, self.n_resamples, self.random_state)
         if found is None:
-            table = _checked_labels(given) if asked is None else asked
+            table = _checked_labels(y) if asked is None else asked
             classes = np.unique([label for label in table.ravel().tolist() if label is not None])
             checks = probabilities.understood(table, classes, verified)
             found = by_classifier.by_classifier(
@@ -310,7 +316,10 @@ class LabelAudit(Findings):
         given = classes[labels] if annotators is not None else y
         known = None if verified is None else verified_labels(verified, given)
         checked = np.zeros(n, bool) if known is None else np.array([label is not None for label in known])
-        said = judging.judge(found.beliefs, labels, checked, found.noise, classes, found.rates)
+        lost = ~np.isin(given, classes)  # checks have left no row in the class
+        if known is not None and lost.any():
+            labels[lost] = class_indices(known[lost], classes)
+        said = judging.judge(found.beliefs, labels, checked, lost, found.noise, classes, found.rates)
         shown = picture.empty(n)
         if found.measuring is not None:
             shown = picture.draw(found.measuring, found.rows, labels, said.wrong)
@@ -409,18 +418,19 @@ class LabelAudit(Findings):
         check_seed(self.random_state)
 
 
-def _understood(X: Any, label: str | list[str], ids: Any) -> LabeledTable:
+def _understood(X: Any, label: str | list[str], ids: Any, verified: Any) -> LabeledTable:
     """A table with features, labels and ids."""
     if is_parted(X):
         raise TypeError(f"Rows in parts need their labels beside them: fit(X, y), with y = X[{label!r}].")
     if ids is not None and not isinstance(ids, str):
         raise TypeError("Where y names a column, ids does so as well.")
-    found = understand(RawTable(as_arrow(X), "table", first_row=0), label, id=ids)
-    index = frames.index_of(X) if ids is None else None
+    table, index = as_arrow(X), frames.index_of(X) if ids is None else None
+    named = table[ids].to_pylist() if ids in table.column_names else index
+    found = understand(RawTable(table, "table", first_row=0), label, id=ids, checked=_by_row(verified, named))
     return found if index is None else replace(found, ids=index[found.places])
 
 
-def _joined(X: Any, y: Any, ids: Any) -> LabeledTable:
+def _joined(X: Any, y: Any, ids: Any, verified: Any) -> LabeledTable:
     """A table of columns that are no numbers, and of labels or answers that are not among them."""
     table = as_arrow(X)
     labels = answer_table(y) if has_answers(y) else probabilities.one_for_each(y, "X")
@@ -433,9 +443,31 @@ def _joined(X: Any, y: Any, ids: Any) -> LabeledTable:
             name += "_"
         table = table.append_column(name, pa.array(column))
         names.append(name)
-    found = understand(RawTable(table, "table", first_row=0), names[0] if labels.ndim == 1 else names)
     ids = frames.index_of(X) if ids is None else ids
+    checked = _by_row(verified, ids)
+    found = understand(RawTable(table, "table", first_row=0), names[0] if labels.ndim == 1 else names, checked=checked)
     return found if ids is None else replace(found, ids=_checked_ids(ids, len(labels))[found.places])
+
+
+def _by_row(verified: Any, ids: Any) -> dict[Any, Any]:
+    """Labels that were given for rows, by the positions of these rows."""
+    if isinstance(verified, Mapping):
+        at = {} if ids is None else {name: i for i, name in enumerate(np.asarray(ids).tolist())}
+        return {at.get(row, row): label for row, label in verified.items()}
+    values = [] if verified is None else np.asarray(verified).tolist()
+    return {row: v for row, v in enumerate(values) if not (v is None or v != v or isinstance(v, bool))}
+
+
+def _named(verified: Any, table: LabeledTable) -> Any:
+    """What was checked, by the names of classes: these are texts where the table holds fractions, decimals or dates."""
+    if verified is None or table.y.dtype.kind != "U":
+        return verified
+    if isinstance(verified, Mapping):
+        return {row: None if label is None else name_of(label) for row, label in verified.items()}
+    values = np.asarray(verified, None if np.asarray(verified).dtype == bool else object)
+    if values.dtype == bool:
+        return values
+    return np.array([*(v if v is None or v != v else name_of(v) for v in values.tolist()), None], object)[:-1]
 
 
 def _checked_ids(ids: Any, n: int) -> Array:

@@ -44,6 +44,26 @@ def understood(labels: Array, classes: Array, verified: Any) -> Checks:
     return Checks(given, known, answers)
 
 
+def without_lost(y: Array, verified: Any) -> Array:
+    """Labels to learn from: the right ones where checks leave no row in a class, such as one that was misspelled.
+
+    Nobody is in such a class, so it is none. At least two others must be left; otherwise labels stay as they are.
+    """
+    if verified is None:
+        return y
+    known = verified_labels(verified, y)
+    classes = np.unique(y)
+    indices_of(known, classes)  # refuses labels that y does not hold
+    right = [label if check is None else check for label, check in zip(y.tolist(), known.tolist(), strict=True)]
+    left = set(right)
+    lost = np.array([label not in left for label in y.tolist()], bool)
+    if not lost.any() or len(left) < 2:
+        return y
+    found = y.copy()
+    found[lost] = known[lost].tolist()
+    return found
+
+
 def one_for_each(y: Any, rows: str) -> Array:
     """Labels as an array, one for each of some rows."""
     labels = np.asarray(y)

@@ -112,13 +112,14 @@ def audit(
         _print(found, None, notes, None, results, format_, screen, quiet)
         _check_noise(found, max_noise)
         return
-    raw, data, X, flipped = _read(table, columns, layout, images, screen)
-    checked = tables.verified(verified, data) if verified else None
+    raw, data, X, flipped = _read(table, columns, layout, images, verified, screen)
+    checked = tables.verified(verified, data, raw, columns.id) if verified else None
     with screen.working(f"auditing {len(data.y):,} labels …"):
         found = _audited(data, X, checked, max_false_alarm)
     title = "Digits, a fifth of the labels flipped on purpose" if table is None else f"Label audit of {data.name}"
     pictures = None if X is None else X.reshape(-1, *(images or (8, 8)))
     notes = [*tables.told(data), *audit_files.about_people(found, data)]
+    notes += audit_files.about_lost(found.given_, found.classes_)
     results.write(found, title, notes, screen, table=data, raw=raw, checked=checked, pictures=pictures)
     _print(found, data, notes, flipped, results, format_, screen, quiet)
     _check_noise(found, max_noise)
@@ -137,7 +138,12 @@ def _check_noise(found: "LabelAudit", max_noise: float | None) -> None:
 
 
 def _read(
-    table: str | None, columns: Columns, layout: Layout, images: tuple[int, int] | None, screen: "Screen"
+    table: str | None,
+    columns: Columns,
+    layout: Layout,
+    images: tuple[int, int] | None,
+    verified: tuple[Path, ...],
+    screen: "Screen",
 ) -> "tuple[RawTable | None, LabeledTable, Array | None, Array | None]":
     """The table as given and as understood; pixels, if it holds images; and which labels were flipped on purpose."""
     if table is None:
@@ -150,7 +156,7 @@ def _read(
     with screen.working(f"reading {table} …") as tell:
         raw = tables.read(table, layout)
         tell(f"preparing {raw.data.num_rows:,} rows …")
-        data = tables.understood(raw, columns)
+        data = tables.understood(raw, columns, verified)
         if images is None:
             return raw, data, None, None
         return raw, *tables.images(data, images), None

@@ -39,17 +39,20 @@ def fit(
     `robustlda predict`. An .onnx file can be run by any program that runs ONNX models; it takes numbers and categories
     by the names of their columns, but no dates and no free text. TABLE is read as by `robustlda audit`.
     """
+    import numpy as np
     from sklearn.pipeline import make_pipeline
 
     from robustlda import persistence
+    from robustlda.audit.probabilities import without_lost
     from robustlda.cli.screen import Screen
     from robustlda.estimators.robust import RobustLDA
     from robustlda.output import new_files, printable, results_folder
+    from robustlda.report.audit_files import about_lost
 
     new_files([out], force=force)
     click.get_current_context().with_resource(results_folder(out.parent))
     persistence.check_writable(out)
-    screen, what = Screen(quiet=quiet), "labels"
+    screen, what, lost = Screen(quiet=quiet), "labels", 0.0
     if parts.is_in_parts(table, by.asked):
         label = parts.label_column(columns)
         options.alone_in(by.checkpoint)
@@ -59,19 +62,22 @@ def fit(
             )
     else:
         raw = tables.read(table, layout)
-        data = tables.understood(raw, columns)
+        data = tables.understood(raw, columns, verified)
         preparation, notes, label = data.preparation, tables.told(data), data.label
         what = "answers" if data.people else "labels"
         persistence.check_writable(out, preparation)
-        checked = tables.checked_rows(tables.verified(verified, data), data) if verified else None
+        checked = tables.checked_rows(tables.verified(verified, data, raw, columns.id), data) if verified else None
+        y = without_lost(data.y, checked) if data.answers is None else data.answers
         with screen.working(f"fitting {len(data.y):,} rows …"):
-            model = RobustLDA().fit(data.X, data.targets, verified=checked)
+            model = RobustLDA().fit(data.X, y, verified=checked)
+        lost = float((~np.isin(data.y, model.classes_)).mean())  # the model counts the others
+        notes += about_lost(data.y, model.classes_)
     persistence.save(out, make_pipeline(preparation, model), label=label)
     for note in notes:
         screen.print(printable(note))
     screen.print(
         f"{len(model.classes_)} classes, {model.n_features_in_} features from "
-        f"{len(preparation.columns_in_use())} columns; about {model.noise_rate_:.1%} of the {what} are wrong."
+        f"{len(preparation.columns_in_use())} columns; about {model.noise_rate_ + lost:.1%} of the {what} are wrong."
     )
     screen.print(printable(f"Wrote {out}."))
 
@@ -135,4 +141,5 @@ def predict(
             writer.write(found)
     for line in (*notes, *counts.sentences(label)):
         screen.print(printable(line))
-    screen.print(printable(f"Wrote {counts.rows:,} predictions to {out}."))
+    written = "1 prediction" if counts.rows == 1 else f"{counts.rows:,} predictions"
+    screen.print(printable(f"Wrote {written} to {out}."))

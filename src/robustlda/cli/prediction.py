@@ -124,12 +124,16 @@ def _blamed_on(path: Path) -> Iterator[None]:
 
 
 def _counted(model: persistence.TableModel, piece: pa.Table, found: pa.Table) -> Counts:
-    from robustlda.tables.understanding import spelling_key
+    from robustlda.tables.understanding import as_names, has_label, spelling_key
 
     counts = Counts(piece.num_rows, unseen=model.unseen(piece))
     if model.label in piece.column_names:
-        pairs = zip(piece[model.label].to_pylist(), found["predicted"].to_pylist(), strict=True)
-        agreeing = [spelling_key(str(given)) == spelling_key(str(said)) for given, said in pairs if given is not None]
+        known = has_label(piece[model.label])
+        given, said = (
+            as_names(piece[model.label].filter(known)).to_pylist(),
+            found["predicted"].filter(known).to_pylist(),
+        )
+        agreeing = [spelling_key(str(g)) == spelling_key(str(s)) for g, s in zip(given, said, strict=True)]
         counts.known, counts.agreeing = len(agreeing), sum(agreeing)
     return counts
 

@@ -32,15 +32,32 @@ def read(table: str, layout: Layout) -> "RawTable":
     return raw
 
 
-def understood(raw: "RawTable", columns: Columns) -> "LabeledTable":
-    """Features, labels and ids of its rows."""
+def understood(raw: "RawTable", columns: Columns, verified: tuple[Path, ...] = ()) -> "LabeledTable":
+    """Features, labels and ids of its rows; those that a person has checked stay, however rare their label is."""
+    from robustlda.report import reviewed
     from robustlda.tables.preparation import TablePreparation
     from robustlda.tables.understanding import understand
 
     preparation = TablePreparation(columns=columns.features, keep=columns.keep)
+    rows, said = (_rows(raw, columns.id), reviewed.read(verified)) if verified else ({}, {})
     return understand(
-        raw, label_column(raw, columns), id=columns.id, preparation=preparation, exact_labels=columns.exact_labels
+        raw,
+        label_column(raw, columns),
+        id=columns.id,
+        preparation=preparation,
+        exact_labels=columns.exact_labels,
+        checked={rows[name]: checked.label.removeprefix("'") for name, checked in said.items() if name in rows},
     )
+
+
+def _rows(raw: "RawTable", id: str | None) -> dict[str, int]:
+    """All rows of a table by what they are called in a file of results."""
+    from robustlda.report.audit_files import spreadsheet_safe
+
+    names = range(raw.data.num_rows)
+    if id is not None:
+        names = raw.data[id].to_pylist() if id in raw.data.column_names else []
+    return {spreadsheet_safe(str(name)): i for i, name in enumerate(names)}
 
 
 def label_column(raw: "RawTable", columns: Columns) -> str | tuple[str, ...]:
@@ -94,11 +111,11 @@ def told(table: "LabeledTable") -> list[str]:
     return [*table.notes, *(finding.message for finding in table.findings)]
 
 
-def verified(paths: tuple[Path, ...], table: "LabeledTable") -> dict[int, Any]:
+def verified(paths: tuple[Path, ...], table: "LabeledTable", raw: "RawTable | None", id: str | None) -> dict[int, Any]:
     """What a person has checked: right labels by the position of the row in the table that was read."""
     from robustlda.report import reviewed
 
-    found = reviewed.by_id(reviewed.read(paths), table.ids)
+    found = reviewed.by_id(reviewed.read(paths), table.ids, () if raw is None else _rows(raw, id))
     right = reviewed.as_labels(found, table.distinct_labels)
     if table.answers is None:  # or else nobody knows yet what most people say
         reviewed.check_same_rows(found, {i: table.y[i] for i in found}, {i: table.ids[i] for i in found})

@@ -12,6 +12,7 @@ import numpy as np
 from robustlda.onnx.graph import ML, Graph
 from robustlda.tables import TablePreparation
 from robustlda.tables.columns import MISSING, Reading
+from robustlda.tables.powers import FARTHEST
 from robustlda.tables.preparation import Recipe
 
 _SHOWN = 5  # columns that are named
@@ -46,6 +47,7 @@ def features(graph: Graph, recipe: Recipe) -> str:
 
 def _raised(graph: Graph, z: str, powers: Any) -> str:
     """Numbers raised to their powers, as `tables.powers` does."""
+    z = graph.add("Max", graph.add("Min", z, np.array(FARTHEST)), np.array(-FARTHEST))
     if (powers == 1).all():
         return z
     sign = graph.add("Sign", z)

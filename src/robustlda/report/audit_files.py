@@ -87,9 +87,10 @@ def _reasons(audit: LabelAudit, rows: Array, table: LabeledTable) -> list[str]:
         return ["" for _ in rows]
     typical = cache(source.typical)
     values: dict[int, list[str]] = {}
+    given = explanations.given_classes(audit)
     lines = []
     for k, (columns, against) in enumerate(zip(found.features.tolist(), found.against.tolist(), strict=True)):
-        own = int(np.searchsorted(audit.classes_, audit.given_[rows[k]]))
+        own = int(given[rows[k]])
         words = []
         for j in (j for j in columns if j >= 0):
             if j not in values:
@@ -152,8 +153,10 @@ def corrected(
     whole = whole if table.answers is None else _with_votes(audit, table, whole)
     label = table.label if table.answers is None else whole.column_names[-1]
     name, changes = _changes_before(whole)
-    labels = whole[label].to_pylist()
-    for i, place in enumerate(table.places.tolist()):
+    labels, kind, places = whole[label].to_pylist(), plain(whole[label]).type, table.places.tolist()
+    # Classes go by texts or whole numbers, whatever the table holds: fractions, dates, decimals.
+    held = {} if _is_text(kind) else {audit.given_[i].item(): labels[place] for i, place in enumerate(places)}
+    for i, place in enumerate(places):
         given = audit.given_[i].item()
         if place in checked:
             new, how = checked[place], "checked"
@@ -163,8 +166,7 @@ def corrected(
             continue
         if new != given:
             before = f"; before, it was {text.removeprefix('was ')}" if (text := changes[place]) else ""
-            labels[place], changes[place] = new, f"was {given}, {how}{before}"
-    kind = plain(whole[label]).type
+            labels[place], changes[place] = held.get(new, new), f"was {given}, {how}{before}"
     changed = whole.set_column(whole.column_names.index(label), label, pa.array(labels, kind))
     if name in whole.column_names:
         return changed.set_column(whole.column_names.index(name), name, pa.array(changes, pa.string()))
@@ -179,6 +181,10 @@ def _changes_before(whole: pa.Table) -> tuple[str, list[str]]:
             return name, [text or "" for text in whole[name].to_pylist()]
         name += " (robustlda)"
     return name, [""] * whole.num_rows
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _with_votes(audit: LabelAudit, table: LabeledTable, whole: pa.Table) -> pa.Table:
@@ -319,6 +325,17 @@ def about_people(audit: LabelAudit, table: LabeledTable) -> list[str]:
     return [f"Answers that are right: {', '.join(words[:20])}{more}. Labels below are what most people say."]
 
 
+def about_lost(given: Array, classes: Array) -> list[str]:
+    """That classes are none any more, as checks have left no row in them."""
+    lost = [str(label) for label in np.setdiff1d(given, classes)]
+    if not lost:
+        return []
+    shown = ", ".join(map(repr, lost[:5])) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
+    return [
+        f"The verified labels leave no row in {shown}: what nobody is in is no class, and all its labels are wrong."
+    ]
+
+
 def _flagged(audit: LabelAudit) -> str:
     n, far = audit.n_mislabeled_, audit.n_outlying_
     rows = "1 sample" if far == 1 else f"{far:,} samples"
@@ -334,7 +351,10 @@ def _what_to_check(audit: LabelAudit) -> str:
     n = audit.n_worth_checking_
     if n > len(audit.given_):
         return f"{n:,} labels are more probably wrong than right; suspects.csv begins with the worst."
+    if n == 1:
+        return "Check the first row of suspects.csv: its label is probably wrong."
     if n:
-        return f"Check the first {n:,} of suspects.csv: about {audit.n_expected_wrong_:,.0f} of them are wrong."
+        wrong = round(audit.n_expected_wrong_)
+        return f"Check the first {n:,} of suspects.csv: about {wrong:,} of them {'is' if wrong == 1 else 'are'} wrong."
     others = " that nobody has checked" if audit.n_verified_ else ""
     return f"No label{others} is more probably wrong than right; the most doubtful rows come first in suspects.csv."

@@ -222,16 +222,15 @@ def _steps(
     elif n:
         some = f"the first {min(n, listed):,} rows"
         wrong = audit.n_expected_wrong_ * min(n, listed) / n
-        steps.append((f"Review {some} of the list below: about {wrong:,.0f} of them are expected to be wrong.", None))
+        are = "is" if round(wrong) == 1 else "are"
+        steps.append((f"Review {some} of the list below: about {wrong:,.0f} of them {are} expected to be wrong.", None))
     else:
         steps.append(("No label is more probably wrong than right; the list begins with the most doubtful.", None))
-    if audit.n_outlying_:
-        steps.append(
-            (
-                f"Look at the {audit.n_outlying_:,} outliers: unit mix-ups, broken records, or a class of their own?",
-                None,
-            )
-        )
+    if audit.n_outlying_ == 1:
+        steps.append(("Look at the outlier: a unit mix-up, a broken record, or a class of its own?", None))
+    elif audit.n_outlying_:
+        some = f"the {audit.n_outlying_:,} outliers"
+        steps.append((f"Look at {some}: unit mix-ups, broken records, or a class of their own?", None))
     command = origin.command or "robustlda audit …"
     again = (
         f"Download {_download(command)} and run the audit again with it; what you have checked teaches it how far to "

@@ -75,7 +75,8 @@ def _at(level: Level, audit: "LabelAudit", listed: Array, images: Any, source: R
     }
     reasons = _reasons(level, audit, listed, source)
     data |= {key: reasons[key] for key in ("columns", "shown", "typical")}
-    given, suggested = (np.searchsorted(audit.classes_, values[listed]) for values in (audit.given_, audit.suggested_))
+    given = explanations.given_classes(audit)[listed]
+    suggested = np.searchsorted(audit.classes_, audit.suggested_[listed])
     shares = [_thousandths(values, listed) for values in (audit.probability_wrong_, audit.farness_, audit.farness_any_)]
     kinds = [KINDS[kind] for kind in audit.finding_[listed].tolist()]
     data["rows"] = [
@@ -134,7 +135,7 @@ def _reasons(level: Level, audit: "LabelAudit", listed: Array, source: RowValues
     used = sorted({c for row in columns for c in row})
     typical: dict[int, dict[int, str]] = {c: {} for c in used}
     if source is not None and found is not None:
-        given = np.searchsorted(audit.classes_, audit.given_[listed]).tolist()
+        given = explanations.given_classes(audit)[listed].tolist()
         for i, row in enumerate(columns):
             for c in row:
                 for k in (given[i], int(found.against[i])):
@@ -222,7 +223,8 @@ def _points(audit: "LabelAudit", listed: Array) -> dict[str, Any]:
     order = np.argsort(audit.rank_, kind="stable")
     chosen = _drawn(order, audit.finding_, audit.rank_[order] > len(order))
     in_list = dict(zip(listed.tolist(), range(len(listed)), strict=True))
-    given, suggested = (np.searchsorted(audit.classes_, values[chosen]) for values in (audit.given_, audit.suggested_))
+    given = explanations.given_classes(audit)[chosen]
+    suggested = np.searchsorted(audit.classes_, audit.suggested_[chosen])
     wrong, farness = _thousandths(audit.probability_wrong_, chosen), _thousandths(audit.farness_, chosen)
     plane = getattr(audit, "plane_", None)
     place, ends = (None, None) if plane is None else _framed(np.asarray(plane, float))

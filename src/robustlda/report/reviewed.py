@@ -9,7 +9,7 @@ import csv
 import io
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,22 +80,29 @@ def _texts(path: Path) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
 
 
-def by_row(found: Mapping[str, Checked], rows: Mapping[str, int]) -> dict[int, Checked]:
-    """The same by the rows that the ids stand for."""
+def by_row(
+    found: Mapping[str, Checked], rows: Mapping[str, int], everything: Collection[str] = ()
+) -> dict[int, Checked]:
+    """The same by the rows that the ids stand for; `everything` are also the ids of rows that nobody judges."""
     for name, checked in found.items():
+        if name not in rows and name in everything:
+            raise ValueError(
+                f"{checked.file} names the row {name!r}, which was left out: it has no label, or one that too few rows "
+                "have to be judged. Give it the label of another class, or take it out of the file."
+            )
         if name not in rows:
             raise ValueError(f"{checked.file} names the row {name!r}, which the table does not have.")
     return {rows[name]: checked for name, checked in found.items()}
 
 
-def by_id(found: Mapping[str, Checked], ids: Array) -> dict[int, Checked]:
+def by_id(found: Mapping[str, Checked], ids: Array, everything: Collection[str] = ()) -> dict[int, Checked]:
     """The same by the position of rows with these ids."""
     names = [spreadsheet_safe(str(name)) for name in ids]
     times = Counter(names)
     for name, checked in found.items():
         if times[name] > 1:
             raise repeated(name, checked)
-    return by_row(found, {name: i for i, name in enumerate(names)})
+    return by_row(found, {name: i for i, name in enumerate(names)}, everything)
 
 
 def repeated(name: str, checked: Checked) -> ValueError:

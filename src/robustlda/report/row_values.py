@@ -81,8 +81,9 @@ def _has_order(kind: Any) -> bool:
 def _numbers(values: pa.ChunkedArray) -> Array:
     """Values in an order of numbers."""
     if kinds.is_date(values.type) or kinds.is_timestamp(values.type):
-        values = values.cast(pa.timestamp("us")).cast(pa.int64())
-    return np.asarray(values.cast(pa.float64()).to_numpy())
+        values = values.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
+    # Numbers beyond 2^53 that are the same in double precision are as typical as each other.
+    return np.asarray(values.cast(pa.float64(), safe=False).to_numpy())
 
 
 class FeatureValues:

@@ -1,5 +1,7 @@
 """Columns that could be learned from and should not be: repetitions, and those that give the label away."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 from sklearn.tree import DecisionTreeClassifier
@@ -10,6 +12,9 @@ from robustlda.tables.columns import Reading
 
 GIVES_AWAY = 0.995
 """Accuracy from which on a column alone gives the label away."""
+
+_FEW = 0.02  # of the rows, in which a code for the label may differ from it
+_LARGEST = 1e38  # number that a tree takes
 
 _LOOKED_AT = 4000  # rows by which a column is judged to give the label away
 
@@ -37,24 +42,52 @@ def giving_away(table: pa.Table, readings: dict[str, Reading], y: Array) -> dict
     """Readings of columns from each of which alone the label can be told, wrong labels included."""
     rows = np.unique(np.linspace(0, len(y) - 1, min(len(y), _LOOKED_AT)).astype(int))
     labels = np.unique(y, return_inverse=True)[1][rows]
-    used = [name for name, reading in readings.items() if reading.used and reading.kind in ("number", "category")]
-    if len(rows) < 20 or len(used) < 2:
+    used = [name for name, reading in readings.items() if reading.used]
+    judged = [name for name in used if readings[name].kind in ("number", "category")]
+    if len(rows) < 20 or not judged:
         return {}
-    some = table.select(used).take(rows)
-    found = {}
-    for name in used:
+    some = table.select(judged).take(rows)
+    found, copies = {}, {}
+    for name in judged:
         if readings[name].kind == "number":
-            values = kinds.numbers(some[name], readings[name])
-            values = np.where(np.isnan(values), np.nanmin(values) - 1 if np.isfinite(values).any() else 0, values)
-            gives = _tells(values[:, None], labels)
+            V = _numbers(some[name], readings[name])[:, None]
+            values = np.unique(V, return_inverse=True)[1].ravel()
         else:
-            words = np.unique(kinds.words(some[name]).astype(str), return_inverse=True)[1]
-            gives = _tells(np.eye(words.max() + 1)[words], labels)
-        if gives:
+            values = np.unique(kinds.words(some[name]).astype(str), return_inverse=True)[1]
+            V = np.eye(values.max() + 1)[values]
+        if _tells(V, labels):
             found[name] = Reading(
                 "label again", "It gives the label away: with it, the features would agree with any label."
             )
-    return found if len(found) < len(used) else {}
+        if _is_code(values, labels):
+            copies[name] = _noted(readings[name])
+    left = [name for name in used if name not in found]
+    if left:
+        return found | ({name: copies[name] for name in left} if set(left) <= set(copies) else {})
+    # Measurements that tell all classes apart are all there is; a code for the label is no measurement.
+    return {name: reading for name, reading in found.items() if name in copies}
+
+
+def _numbers(column: pa.ChunkedArray, reading: Reading) -> Array:
+    """Values as trees see them: within single precision, and gaps below all others."""
+    values = np.clip(kinds.numbers(column, reading), -_LARGEST, _LARGEST)
+    return np.where(np.isnan(values), np.nanmin(values) - 1 if np.isfinite(values).any() else 0, values)
+
+
+def _is_code(values: Array, labels: Array) -> bool:
+    """Whether there is a value for each class, but for a few rows."""
+    if values.max() != labels.max():
+        return False
+    counts = np.zeros((values.max() + 1, labels.max() + 1), int)
+    np.add.at(counts, (values, labels), 1)
+    others = len(labels) - counts.max(axis=1).sum()
+    return bool(len(np.unique(counts.argmax(axis=1))) == len(counts) and others <= max(1, _FEW * len(labels)))
+
+
+def _noted(reading: Reading) -> Reading:
+    """The same with a word on what little can be learned from it."""
+    note = "It is all but a code for the label, and nothing else is known of the rows: it can hardly speak against one."
+    return replace(reading, note=" ".join(filter(None, [reading.note, note])))
 
 
 def _tells(V: Array, labels: Array) -> bool:

@@ -8,7 +8,8 @@ tells classes apart near zero is next to nothing beside it. Yeo and Johnson's po
 and the unit of z are chosen for every column so that values become as likely as they can under a normal density: the
 smaller the unit, the nearer to the median f begins to bend. λ = 1 changes nothing, and stays where another gains
 little. The outermost values have no say in it, and λ stays away from 0 and 2, where f becomes a logarithm and would
-take even a gross error for an ordinary value.
+take even a gross error for an ordinary value. Errors of any size, such as 1e40 for a missing number, end at a distance
+that can be computed with.
 """
 
 import numpy as np
@@ -17,6 +18,9 @@ from robustlda.linalg import Array
 
 GAIN = 0.05
 """Log-likelihood for each value that a power must gain."""
+
+FARTHEST = 1e9
+"""Quartile distances, about, beyond which nothing is farther away: squares of features are numbers, too."""
 
 _POWERS = np.linspace(0.1, 1.9, 19)
 _UNITS = (1.0, 0.3, 0.1, 0.03)  # of quartile distances
@@ -35,6 +39,7 @@ def _fit_power(z: Array) -> tuple[float, float]:
     as_it_is = (1.0, 1.0)
     if not len(z):
         return as_it_is
+    z = np.clip(z, -FARTHEST, FARTHEST)
     z = np.clip(z, *np.quantile(z, [_OUTERMOST, 1 - _OUTERMOST]))
     if len(np.unique(z)) < 3:  # two values have no tail
         return as_it_is
@@ -51,7 +56,8 @@ def _log_likelihoods(z: Array, powers: Array) -> Array:
 
 
 def raised(Z: Array, powers: Array) -> Array:
-    """f of all columns."""
+    """f of all columns; beyond `FARTHEST`, of that."""
+    Z = np.clip(Z, -FARTHEST, FARTHEST)
     sign = np.sign(Z)
     exponent = 1 + sign * (powers - 1)
     return np.where(powers == 1, Z, sign * np.expm1(exponent * np.log1p(np.abs(Z))) / exponent)

@@ -41,6 +41,7 @@ CHANGES = "label_change"
 """The column of a corrected table that says which labels were changed, or how its name begins."""
 
 _CHANGE = re.compile(r"was .*, (checked|probably wrong \(\d+%\))", re.DOTALL)
+_LARGEST = np.finfo(float).max
 
 
 @dataclass(frozen=True)
@@ -205,11 +206,12 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
         self._center = self._scale = self._power = self._spread = np.empty(0)
         self._gaps = np.empty(0, int)
         if names:
-            scaler = RobustScaler().fit(V)
-            self._center, self._scale = scaler.center_, _spread(V, scaler.center_, scaler.scale_)
-            self._power, unit = powers.fit_powers((V - self._center) / self._scale)
-            self._scale = self._scale * unit
-            Z = powers.raised((V - self._center) / self._scale, self._power)
+            with np.errstate(over="ignore"):  # what is too far away for a number is brought back by `powers`
+                scaler = RobustScaler().fit(V)
+                self._center, self._scale = scaler.center_, _spread(V, scaler.center_, scaler.scale_)
+                self._power, unit = powers.fit_powers((V - self._center) / self._scale)
+                self._scale = self._scale * unit
+                Z = powers.raised((V - self._center) / self._scale, self._power)
             self._spread = _spread(Z, np.zeros(Z.shape[1]), np.subtract(*np.nanquantile(Z, [0.75, 0.25], axis=0)))
             self._imputer = SimpleImputer(strategy="median").fit(Z / self._spread)
             n, missing = len(V), np.isnan(V).sum(axis=0)
@@ -413,7 +415,7 @@ def _varies(V: Array) -> Array:
 def _spread(V: Array, center: Array, scale: Array) -> Array:
     """The scale of each column: its quartiles', and the mean distance from the center where these coincide."""
     quartiles = np.nanquantile(V, [0.25, 0.75], axis=0)
-    mean = np.nanmean(np.abs(V - center), axis=0)
+    mean = np.minimum(np.nanmean(np.abs(V - center), axis=0), _LARGEST)
     scale = np.where(quartiles[0] == quartiles[1], mean, scale)
     return np.where(scale > 0, scale, 1.0)
 
@@ -443,4 +445,7 @@ def _finding(use: ColumnUse) -> Finding | None:
 
 
 def _why_none(readings: dict[str, Reading]) -> str:
-    return " ".join(f"{name!r}: {reading.note}" for name, reading in list(readings.items())[:3])
+    why = [f"{name!r}: {reading.note}" for name, reading in list(readings.items())[:3]]
+    if any(reading.kind == "label again" for reading in readings.values()):
+        why.append("Add columns, or keep such a one with --keep (in Python, TablePreparation(keep=…)).")
+    return " ".join(why)

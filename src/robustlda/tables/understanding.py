@@ -2,9 +2,10 @@
 
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -44,11 +45,13 @@ def understand(
     id: str | None = None,
     preparation: TablePreparation | None = None,
     exact_labels: bool = False,
+    checked: Mapping[int, Any] | None = None,
 ) -> LabeledTable:
     """Features, labels and ids of the rows that have a label.
 
     `label` is the column that holds them, or several columns: the answers of several people. `preparation` says which
-    columns to use. With `exact_labels`, labels that differ only in case or spaces are different classes.
+    columns to use. With `exact_labels`, labels that differ only in case or spaces are different classes. Rows that are
+    `checked`, by position in the table, and found to be in another class stay, however rare their label is.
     """
     data = as_arrow(table.data)
     columns = [label] if isinstance(label, str) else list(dict.fromkeys(label))
@@ -63,7 +66,7 @@ def understand(
     given = np.column_stack([has_label(data[name]).to_numpy(zero_copy_only=False) for name in columns])
     places = np.flatnonzero(given.any(axis=1))
     lost = data.num_rows - len(places)
-    notes = [*table.notes, *([_lost(lost)] if lost else [])]
+    notes = [*table.notes, *_years(table.data, data), *([_lost(lost)] if lost else [])]
     if not len(places):
         raise ValueError(f"No row has a label in column {named!r}.")
     raw, given = (data if not lost else data.take(pa.array(places))), given[places]
@@ -73,18 +76,19 @@ def understand(
     if not exact_labels:
         said, findings = _one_spelling(said, named, np.nonzero(given)[0])
         _check_classes(said, named)
-    kept, more = _set_aside(said)
+    ids = np.array(data[id].to_pylist(), object)[places] if id else places
+    corrected = np.zeros(len(said), bool) if len(columns) > 1 else _corrected(said, places, checked or {})
+    kept, more = _set_aside(said, corrected)
     findings += more
     given[given] = kept
     said, some = said[kept], given.any(axis=1)
     if not some.all():
-        raw, given, places = raw.filter(pa.array(some)), given[some], places[some]
-    findings += [*_small_classes(said), *_amounts(said, named)]
+        raw, given, places, ids = raw.filter(pa.array(some)), given[some], places[some], ids[some]
+    findings += [*_small_classes(said, corrected[kept]), *_amounts(said, named)]
     y, answers = (said, None) if len(columns) == 1 else _votes(said, given)
     fitted = preparation.fit(raw.drop_columns(others), y)
     X = np.asarray(fitted.transform(raw))
     findings = [*fitted.findings_, *findings, *_about_rows(X, y)]
-    ids = np.array(raw[id].to_pylist(), object) if id else places
     notes += _repeated(ids, id) if id else []
     uses = {use.name: use for use in fitted.columns_}
     uses |= {name: ColumnUse(name, "label", ()) for name in columns}
@@ -110,6 +114,15 @@ def _repeated(ids: Array, name: str) -> list[str]:
     return [
         f"Several rows have the same id in {name!r}, such as {several[0]!r}: what is found in a review of such rows "
         "cannot be used. Name rows by a column that has another value in each, or leave out --id."
+    ]
+
+
+def _years(given: pa.Table, known: pa.Table) -> list[str]:
+    """That a column has dates of years that nothing is known of, which are missing in the table that is."""
+    return [
+        f"Column {field.name!r}: dates outside of the years 1 to 9999 count as missing."
+        for field in given.schema
+        if pa.types.is_temporal(field.type) and known[field.name].null_count > given[field.name].null_count
     ]
 
 
@@ -197,10 +210,7 @@ def _labels(column: pa.ChunkedArray, name: str) -> Array:
             pa.types.is_floating, pa.types.is_decimal, pa.types.is_date)  # fmt: skip
     if not any(is_kind(kind) for is_kind in fits):
         raise ValueError(f"Column {name!r} is of type {kind}; class labels are texts, whole numbers or truth values.")
-    if pa.types.is_decimal(kind) or pa.types.is_date(kind):
-        column = column.cast(pa.string())
-    if pa.types.is_floating(kind):
-        column = _named(column)
+    column = as_names(column)
     distinct = pc.count_distinct(column).as_py()
     if distinct > MAX_CLASSES and not pa.types.is_floating(kind):
         raise ValueError(
@@ -224,12 +234,22 @@ def _labels(column: pa.ChunkedArray, name: str) -> Array:
     return y
 
 
-def _named(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Numbers as names of classes: whole ones as such, others as texts."""
+def as_names(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Labels as names of classes: whole numbers as such, other numbers and dates as texts."""
+    column = plain(column)
+    if pa.types.is_decimal(column.type) or pa.types.is_date(column.type):
+        return column.cast(pa.string())
+    if not (pa.types.is_floating(column.type) and len(column)):
+        return column
     values = column.to_numpy()
     if (values == np.rint(values)).all() and np.abs(values).max() < 2**53:
         return pa.chunked_array([pa.array(values.astype(np.int64))])
-    return column if len(np.unique(values)) > 100 else pa.chunked_array([pa.array([f"{v:g}" for v in values])])
+    return column if len(np.unique(values)) > 100 else pa.chunked_array([pa.array(list(map(name_of, values)))])
+
+
+def name_of(label: Any) -> str:
+    """What a class is called whose label is no text, where classes have texts for names."""
+    return f"{label:g}" if isinstance(label, Real) and not isinstance(label, bool) else str(label)
 
 
 def _check_classes(y: Array, name: str) -> None:
@@ -286,23 +306,38 @@ def spelling_key(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def _set_aside(y: Array) -> tuple[Array, list[Finding]]:
-    """Which rows are looked at: not those of a class of one or two rows, which nobody can judge; and a word on them."""
+def _corrected(y: Array, places: Array, checked: Mapping[int, Any]) -> Array:
+    """Which rows somebody has found to be in another class."""
+    found = np.zeros(len(y), bool)
+    if not checked:
+        return found
+    at = {place: i for i, place in enumerate(places.tolist())}
+    for i, right in ((at[row], right) for row, right in checked.items() if row in at and right is not None):
+        found[i] = spelling_key(name_of(right)) != spelling_key(name_of(y[i].item()))
+    return found
+
+
+def _set_aside(y: Array, corrected: Array) -> tuple[Array, list[Finding]]:
+    """Which rows are looked at: not those of a class of one or two rows, which nobody can judge; and a word on them.
+
+    Those that were `corrected` are in another class.
+    """
     distinct, index, counts = np.unique(y, return_inverse=True, return_counts=True)
-    large = counts >= LEARNABLE
-    if large.all() or large.sum() < 2:
+    large, left = counts >= LEARNABLE, np.bincount(index[~corrected], minlength=len(distinct))
+    rare = ~large & (left > 0)
+    if not rare.any() or large.sum() < 2:
         return np.ones(len(y), bool), []
-    shown = ", ".join(f"{name!r} ({n})" for name, n in zip(distinct[~large].tolist()[:5], counts[~large], strict=False))
-    more = ", …" if (~large).sum() > 5 else ""
+    shown = ", ".join(f"{name!r} ({n})" for name, n in zip(distinct[rare].tolist()[:5], left[rare], strict=False))
+    more = ", …" if rare.sum() > 5 else ""
     message = (
         f"Labels that occur only once or twice, too few to judge, were set aside with their rows: {shown}{more}. Are "
         "they typos?"
     )
-    return large[index], [Finding("rare label", message)]
+    return large[index] | corrected, [Finding("rare label", message)]
 
 
-def _small_classes(y: Array) -> list[Finding]:
-    small = [(str(name), n) for name, n in Counter(y.tolist()).items() if n < SMALL_CLASS]
+def _small_classes(y: Array, corrected: Array) -> list[Finding]:
+    small = [(str(name), n) for name, n in Counter(y[~corrected].tolist()).items() if n < SMALL_CLASS]
     if not small:
         return []
     shown = ", ".join(f"{name!r} ({n})" for name, n in sorted(small)[:5]) + (", …" if len(small) > 5 else "")
@@ -318,7 +353,9 @@ def _about_rows(X: Array, y: Array) -> list[Finding]:
         findings.append(
             Finding(
                 "copies",
-                f"{copies:,} rows are copies of others in all features; each copy is judged without the others.",
+                "1 row is a copy of another in all features; each is judged without the other."
+                if copies == 1
+                else f"{copies:,} rows are copies of others in all features; each copy is judged without the others.",
             )
         )
     group = _near_rows(X, group) if len(X) <= _COMPARED else group
