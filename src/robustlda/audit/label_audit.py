@@ -421,8 +421,9 @@ def _understood(X: Any, label: str | list[str], ids: Any, verified: Any) -> Labe
         raise TypeError(f"Rows in parts need their labels beside them: fit(X, y), with y = X[{label!r}].")
     if ids is not None and not isinstance(ids, str):
         raise TypeError("Where y names a column, ids does so as well.")
-    found = understand(RawTable(as_arrow(X), "table", first_row=0), label, id=ids, checked=_by_row(verified))
     index = frames.index_of(X) if ids is None else None
+    checked = _by_row(verified, index)
+    found = understand(RawTable(as_arrow(X), "table", first_row=0), label, id=ids, checked=checked)
     return found if index is None else replace(found, ids=index[found.places])
 
 
@@ -434,17 +435,18 @@ def _joined(X: Any, y: Any, ids: Any, verified: Any) -> LabeledTable:
     name = "label"
     while name in table.column_names:
         name += "_"
-    found = understand(
-        RawTable(table.append_column(name, pa.array(labels)), "table", first_row=0), name, checked=_by_row(verified)
-    )
-    ids = frames.index_of(X) if ids is None else ids
-    return found if ids is None else replace(found, ids=_checked_ids(ids, len(labels))[found.places])
+    ids = frames.index_of(X) if ids is None else _checked_ids(ids, len(labels))
+    raw = RawTable(table.append_column(name, pa.array(labels)), "table", first_row=0)
+    found = understand(raw, name, checked=_by_row(verified, ids))
+    return found if ids is None else replace(found, ids=ids[found.places])
 
 
-def _by_row(verified: Any) -> dict[Any, Any]:
-    """Labels that were given for rows, by these rows."""
+def _by_row(verified: Any, names: Any) -> dict[Any, Any]:
+    """Labels that were given for rows, by these rows; `names` are what rows are called besides their numbers."""
     if verified is None or isinstance(verified, Mapping):
-        return dict(verified or {})
+        n = 0 if names is None else len(names)
+        at = {name: row for row, name in enumerate(() if names is None else np.asarray(names).tolist())}
+        return {row if row in range(n) else at.get(row, row): label for row, label in (verified or {}).items()}
     values = np.asarray(verified).tolist()
     return {row: v for row, v in enumerate(values) if not (v is None or v != v or isinstance(v, bool))}
 
