@@ -868,6 +868,15 @@ def test_a_row_that_was_set_aside_comes_back_when_it_is_corrected(tmp_path):
     )
     assert apart.finding_[101] == "mislabeled"
 
+    named = frame.set_index(np.array([f"n{i}" for i in range(150)]))
+    words_too = named.assign(site=["x", "y"] * 75)
+    for found in (
+        LabelAudit().fit(named, "kind", verified={"n101": "virginica"}),
+        LabelAudit().fit(words_too.drop(columns="kind"), named["kind"], verified={"n101": "virginica"}),
+        LabelAudit().fit(words_too, "kind", verified=np.where(np.arange(150) == 101, "virginica", None)),
+    ):
+        assert (found.n_samples_, found.finding_[101], found.ids_[101]) == (150, "mislabeled", "n101")
+
     frame.loc[110, "kind"] = "virginca"
     frame.assign(name=[f"-n{i}" for i in range(150)]).to_csv(tmp_path / "t.csv", index=False)
     (tmp_path / "review.csv").write_text("id,verified\n'-n101,virginica\n")
