@@ -124,7 +124,8 @@ class Findings(Documented, BaseEstimator):
         -------
         rows : ndarray of shape (n,)
             Positions in X, the most suspicious first; fewer if there are fewer that were not checked yet. Hand what
-            was found to `fit` as `verified`, for example as a dict from row to right label.
+            was found to `fit` as `verified`, for example as a dict from row to right label; of a DataFrame with an
+            index of its own, from ``X.index[rows]``.
         """
         check_is_fitted(self)
         check_whole("n", n)

@@ -26,7 +26,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import expit
 
-from robustlda.decision.labels import Labels
+from robustlda.decision.labels import MAX_RATE, Labels
 from robustlda.linalg import Array
 
 SHAPE = 1 / 8
@@ -44,7 +44,6 @@ CLEAR = 20.0
 _STEPS = 60
 _SETTLED = 1e-4  # gain of a step, in log-likelihood
 _START_RATE, _NO_RATE = 0.2, 1e-3
-_MOST = 0.95  # of the rate at which labels say nothing
 _FLAT = 1e-10  # of the largest variance, below which there is none
 
 
@@ -106,5 +105,5 @@ def _likelihood(Z: Array, labels: Labels, rate: float, free: bool) -> float:
         r = odds / sums[:, None]
         if free:
             wrong = 1 - float(weight @ (r * own).sum(axis=1)) / total
-            rate = min(max(wrong, _NO_RATE), _MOST * (c - 1) / c)
+            rate = min(max(wrong, _NO_RATE), MAX_RATE * (c - 1) / c)
     return value
