@@ -1,6 +1,5 @@
 """`LabelAudit`: for every sample how probable it is that its label is wrong."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral
@@ -13,7 +12,17 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 
-from robustlda.audit import by_classifier, evidence, farness, frames, judging, parted_audit, picture, probabilities
+from robustlda.audit import (
+    by_classifier,
+    evidence,
+    farness,
+    frames,
+    judging,
+    named_rows,
+    parted_audit,
+    picture,
+    probabilities,
+)
 from robustlda.audit.evidence import Evidence
 from robustlda.audit.findings import Findings
 from robustlda.audit.picture import OUTLYING
@@ -33,7 +42,7 @@ from robustlda.estimators.robust import RobustLDA
 from robustlda.linalg import Array
 from robustlda.tables.frames import as_arrow
 from robustlda.tables.labeled import LabeledTable, RawTable
-from robustlda.tables.understanding import name_of, understand
+from robustlda.tables.understanding import understand
 
 MOST_RESAMPLES = 10_000
 """Fits that are averaged, at most: more would change no digit that is shown."""
@@ -183,14 +192,14 @@ class LabelAudit(Findings):
         """
         if isinstance(y, str) or frames.are_columns(y, X):
             columns = _understood(X, y, ids, verified)
-            self._fit_table(columns, _named(verified, columns))
+            self._fit_table(columns, named_rows.by_class_names(verified, columns))
             self._frame_kind = frames.kind_of(X)
             return self
         if isinstance(X, LabeledTable):
-            return self._fit_table(X, _named(verified, X))
+            return self._fit_table(X, named_rows.by_class_names(verified, X))
         if self.estimator is None and frames.needs_preparation(X):
             columns = _joined(X, y, ids, verified)
-            self._fit_table(columns, _named(verified, columns))
+            self._fit_table(columns, named_rows.by_class_names(verified, columns))
             self._frame_kind = frames.kind_of(X)
             return self
         estimator = RobustLDA() if self.estimator is None else self.estimator
@@ -208,9 +217,10 @@ class LabelAudit(Findings):
                 f"Each of the {len(given)} samples has a label of its own; an audit needs several samples of a class."
             )
         ids = frames.index_of(X) if ids is None else ids
-        names = _checked_ids(ids, len(given))
+        names = named_rows.checked_ids(ids, len(given))
         if isinstance(verified, Mapping) and ids is not None:
-            verified = _by_position(verified, names, np.arange(len(names)), "is neither an id nor a position in X")
+            rows = np.arange(len(names))
+            verified = named_rows.by_position(verified, names, rows, "is neither an id nor a position in X")
         if asked is None:
             y = probabilities.without_lost(given, verified)
         found = evidence.by_committee(estimator, X, y, verified, self.n_resamples, self.random_state)
@@ -228,7 +238,7 @@ class LabelAudit(Findings):
         """Judge the labels of a table; rows of `verified` are counted as in the whole table."""
         places = table.places
         if isinstance(verified, Mapping):
-            verified = _by_position(verified, table.ids, places, f"has no label in column {table.label!r}")
+            verified = named_rows.by_position(verified, table.ids, places, f"has no label in column {table.label!r}")
         elif verified is not None and len(verified) != len(places):
             mask = np.asarray(verified).dtype == bool  # which labels, all of them, would not be
             verified = np.asarray(verified, bool if mask else object)[table.places]
@@ -298,15 +308,15 @@ class LabelAudit(Findings):
         judging.check_share(max_false_alarm)
         ids = frames.index_of(P) if ids is None else ids
         if isinstance(verified, Mapping) and ids is not None:
-            rows = np.arange(len(P))
-            verified = _by_position(verified, _checked_ids(ids, len(P)), rows, "is neither an id nor a position in P")
+            rows, called = np.arange(len(P)), named_rows.checked_ids(ids, len(P))
+            verified = named_rows.by_position(verified, called, rows, "is neither an id nor a position in P")
         checked, names, checks = probabilities.checked(P, y, classes, verified)
         if X is not None and len(checked) != (n := np.shape(X)[0]):
             raise ValueError(f"X has {n} rows, but P has {len(checked)}; give a row for each.")
         found = by_classifier.by_probabilities(checked, X, names, checks)
         labels = answer_table(y) if has_answers(y) else names[checks.given]
         kind = frames.kind_of(P) if X is None else frames.kind_of(X)
-        return audit._judge(found, labels, _checked_ids(ids, len(checked)), verified, features, kind)
+        return audit._judge(found, labels, named_rows.checked_ids(ids, len(checked)), verified, features, kind)
 
     def _judge(self, found: Evidence, y: Array, ids: Array, verified: Any, features: Any, kind: str | None) -> Self:
         """Say what evidence means for every label; y holds labels, or answers of several people."""
@@ -426,7 +436,7 @@ def _understood(X: Any, label: str | list[str], ids: Any, verified: Any) -> Labe
         raise TypeError("Where y names a column, ids does so as well.")
     table, index = as_arrow(X), frames.index_of(X) if ids is None else None
     named = table[ids].to_pylist() if ids in table.column_names else index
-    found = understand(RawTable(table, "table", first_row=0), label, id=ids, checked=_by_row(verified, named))
+    found = understand(RawTable(table, "table", first_row=0), label, id=ids, checked=named_rows.by_row(verified, named))
     return found if index is None else replace(found, ids=index[found.places])
 
 
@@ -444,62 +454,9 @@ def _joined(X: Any, y: Any, ids: Any, verified: Any) -> LabeledTable:
         table = table.append_column(name, pa.array(column))
         names.append(name)
     ids = frames.index_of(X) if ids is None else ids
-    checked = _by_row(verified, ids)
+    checked = named_rows.by_row(verified, ids)
     found = understand(RawTable(table, "table", first_row=0), names[0] if labels.ndim == 1 else names, checked=checked)
-    return found if ids is None else replace(found, ids=_checked_ids(ids, len(labels))[found.places])
-
-
-def _by_row(verified: Any, ids: Any) -> dict[Any, Any]:
-    """Labels that were given for rows, by the positions of these rows."""
-    if isinstance(verified, Mapping):
-        at = {} if ids is None else {name: i for i, name in enumerate(np.asarray(ids).tolist())}
-        return {at.get(row, row): label for row, label in verified.items()}
-    values = [] if verified is None else np.asarray(verified).tolist()
-    return {row: v for row, v in enumerate(values) if not (v is None or v != v or isinstance(v, bool))}
-
-
-def _named(verified: Any, table: LabeledTable) -> Any:
-    """What was checked, by the names of classes: these are texts where the table holds fractions, decimals or dates."""
-    if verified is None or table.y.dtype.kind != "U":
-        return verified
-    if isinstance(verified, Mapping):
-        return {row: None if label is None else name_of(label) for row, label in verified.items()}
-    values = np.asarray(verified, None if np.asarray(verified).dtype == bool else object)
-    if values.dtype == bool:
-        return values
-    return np.array([*(v if v is None or v != v else name_of(v) for v in values.tolist()), None], object)[:-1]
-
-
-def _checked_ids(ids: Any, n: int) -> Array:
-    names = np.arange(n) if ids is None else np.asarray(ids)
-    if len(names) != n:
-        raise ValueError(f"There are {len(names)} ids for {n} samples; give one for each.")
-    return names
-
-
-def _by_position(verified: Mapping[Any, Any], ids: Array, places: Array, otherwise: str) -> Array:
-    """Right labels of all rows, None where nobody has looked, from those of rows that go by their ids or places."""
-    by_id = {name: i for i, name in enumerate(ids.tolist())}
-    rows = {int(place): i for i, place in enumerate(places)} | by_id
-    for row in verified:
-        if row not in rows:
-            raise ValueError(f"verified names row {row!r}, which {otherwise}.")
-    others = [row for row in verified if row not in by_id]
-    if others and any(isinstance(row, Integral) for row in verified if row in by_id):  # ids that could be places
-        raise ValueError(
-            f"verified names row {others[0]!r}, which is no id, besides rows that are; name all of them by their ids, "
-            "as in X.index[audit.to_review()]."
-        )
-    times = Counter(ids.tolist()) if len(by_id) < len(ids) else {}
-    twice = [row for row in verified if times.get(row, 1) > 1]
-    if twice:
-        raise ValueError(
-            f"verified names row {twice[0]!r}, but {times[twice[0]]} rows have this id; give each an id of its own."
-        )
-    found = np.full(len(ids), None, object)
-    for row, label in verified.items():
-        found[rows[row]] = label
-    return found
+    return found if ids is None else replace(found, ids=named_rows.checked_ids(ids, len(labels))[found.places])
 
 
 def _checked_labels(y: Array) -> Array:

@@ -1,0 +1,69 @@
+"""What a person has checked, where rows may go by ids and classes by the names that a table has for them.
+
+An id counts before a position: a DataFrame that was shuffled or filtered has an index of whole numbers, which are what
+its rows are called.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from robustlda.linalg import Array
+from robustlda.tables.labeled import LabeledTable
+from robustlda.tables.understanding import name_of
+
+
+def by_row(verified: Any, ids: Any) -> dict[Any, Any]:
+    """Labels that were given for rows, by the positions of these rows."""
+    if isinstance(verified, Mapping):
+        at = {} if ids is None else {name: i for i, name in enumerate(np.asarray(ids).tolist())}
+        return {at.get(row, row): label for row, label in verified.items()}
+    values = [] if verified is None else np.asarray(verified).tolist()
+    return {row: v for row, v in enumerate(values) if not (v is None or v != v or isinstance(v, bool))}
+
+
+def by_class_names(verified: Any, table: LabeledTable) -> Any:
+    """What was checked, by the names of classes: these are texts where the table holds fractions, decimals or dates."""
+    if verified is None or table.y.dtype.kind != "U":
+        return verified
+    if isinstance(verified, Mapping):
+        return {row: None if label is None else name_of(label) for row, label in verified.items()}
+    values = np.asarray(verified, None if np.asarray(verified).dtype == bool else object)
+    if values.dtype == bool:
+        return values
+    return np.array([*(v if v is None or v != v else name_of(v) for v in values.tolist()), None], object)[:-1]
+
+
+def checked_ids(ids: Any, n: int) -> Array:
+    names = np.arange(n) if ids is None else np.asarray(ids)
+    if len(names) != n:
+        raise ValueError(f"There are {len(names)} ids for {n} samples; give one for each.")
+    return names
+
+
+def by_position(verified: Mapping[Any, Any], ids: Array, places: Array, otherwise: str) -> Array:
+    """Right labels of all rows, None where nobody has looked, from those of rows that go by their ids or places."""
+    by_id = {name: i for i, name in enumerate(ids.tolist())}
+    rows = {int(place): i for i, place in enumerate(places)} | by_id
+    for row in verified:
+        if row not in rows:
+            raise ValueError(f"verified names row {row!r}, which {otherwise}.")
+    others = [row for row in verified if row not in by_id]
+    if others and any(isinstance(row, Integral) for row in verified if row in by_id):  # ids that could be places
+        raise ValueError(
+            f"verified names row {others[0]!r}, which is no id, besides rows that are; name all of them by their ids, "
+            "as in X.index[audit.to_review()]."
+        )
+    times = Counter(ids.tolist()) if len(by_id) < len(ids) else {}
+    twice = [row for row in verified if times.get(row, 1) > 1]
+    if twice:
+        raise ValueError(
+            f"verified names row {twice[0]!r}, but {times[twice[0]]} rows have this id; give each an id of its own."
+        )
+    found = np.full(len(ids), None, object)
+    for row, label in verified.items():
+        found[rows[row]] = label
+    return found
