@@ -184,3 +184,12 @@ def test_products_with_a_triangle_are_products(dtype, order):
         found = DenseBlock(np.asarray(B, dtype, order)).times(matrix)
         assert found.dtype == dtype
         assert_allclose(found, B @ matrix, atol=1e-4 if dtype == np.float32 else 1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-40, 1.0, 1e30])
+def test_weights_beyond_single_precision_make_a_gram_matrix_of_numbers(dtype, size):
+    rng = np.random.default_rng(0)
+    X, s = (1e9 * rng.normal(size=(N, D))).astype(dtype), size * rng.normal(size=N)
+    center = np.zeros(D, dtype)
+    expected = (X.astype(float).T * s) @ X
+    assert_allclose(DenseBlock(X).gram(s, center), expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())

@@ -75,13 +75,15 @@ class DenseBlock:
     def gram(self, s: Array, center: Array, *, single: bool = False) -> Array:
         dtype = np.float32 if single else self.dtype
         total = np.zeros((self._B.shape[1],) * 2, np.float32 if single else np.float64)
-        R, scale = self._minus(center), np.sqrt(np.abs(s)).astype(dtype)[:, None]
+        # Weights of whatever size, by powers of four that single precision has room for.
+        power = 2 * (int(np.frexp(np.abs(s).max(initial=0))[1]) // 2) if dtype == np.float32 else 0
+        R, scale = self._minus(center), np.sqrt(np.ldexp(np.abs(s), -power)).astype(dtype)[:, None]
         for sign in (1, -1):  # a product of a matrix with its own transpose costs half of a general one
             chosen = np.sign(s) == sign
             if chosen.any():
                 part = slice(None) if chosen.all() else chosen
                 scaled = np.multiply(R[part], scale[part], dtype=dtype, casting="same_kind")
-                total += sign * (scaled.T @ scaled)
+                total += sign * np.ldexp((scaled.T @ scaled).astype(total.dtype, copy=False), power)
         return total
 
     def centered(self, center: Array) -> "DenseBlock":
