@@ -31,10 +31,10 @@ def by_class_names(verified: Any, table: LabeledTable) -> Any:
         return verified
     if isinstance(verified, Mapping):
         return {row: None if label is None else name_of(label) for row, label in verified.items()}
-    values = np.asarray(verified, None if np.asarray(verified).dtype == bool else object)
-    if values.dtype == bool:
-        return values
-    return np.array([*(v if v is None or v != v else name_of(v) for v in values.tolist()), None], object)[:-1]
+    if np.asarray(verified).dtype == bool:
+        return verified
+    values = np.asarray(verified, object).tolist()
+    return np.array([*(v if v is None or v != v else name_of(v) for v in values), None], object)[:-1]
 
 
 def checked_ids(ids: Any, n: int) -> Array:
