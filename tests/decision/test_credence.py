@@ -7,7 +7,7 @@ from scipy.optimize import approx_fprime, minimize
 
 from robustlda import LabelAudit, RobustLDA
 from robustlda.decision import likelihood, pools
-from robustlda.decision.credence import CLEAR, credence, gain_by_shape
+from robustlda.decision.credence import CLEAR, Seen, credence, gain_by_shape
 from robustlda.decision.labels import Labels, uniform_transition
 from robustlda.decision.likelihood import Scores, Slopes, WithoutErrors
 from robustlda.estimators import fit_decision
@@ -56,16 +56,16 @@ def test_scores_that_say_nothing_have_no_shape():
 def test_credence_grows_with_evidence_and_falls_with_the_share_of_errors():
     scores, given = heaps(0.5, 0.1)
     labels = labels_of(given)
-    by_gain = [credence(gain, 0.2, [scores], labels)[0] for gain in (-2.0, 0.0, 2.0, 5.0, 10.0)]
+    by_gain = [credence(gain, 0.2, Seen(labels, [scores]))[0] for gain in (-2.0, 0.0, 2.0, 5.0, 10.0)]
     assert (np.diff(by_gain) > 0).all()
     assert by_gain[0] < 0.1
-    by_rate = [credence(1.0, rate, [scores], labels)[0] for rate in (0.0, 0.05, 0.1, 0.2)]
+    by_rate = [credence(1.0, rate, Seen(labels, [scores]))[0] for rate in (0.0, 0.05, 0.1, 0.2)]
     assert (np.diff(by_rate) < 0).all()
     assert by_rate[0] > 0.9
-    assert credence(1.0, 0.4, [scores], labels)[0] == by_rate[-1]
-    assert credence(CLEAR, 0.4, [scores], labels) == (1, 1)
+    assert credence(1.0, 0.4, Seen(labels, [scores]))[0] == by_rate[-1]
+    assert credence(CLEAR, 0.4, Seen(labels, [scores])) == (1, 1)
     apart, given = heaps(6.0, 0.2)
-    said, predicted = credence(-1.0, 0.2, [scores, apart], labels_of(given))
+    said, predicted = credence(-1.0, 0.2, Seen(labels_of(given), [scores, apart]))
     assert said > 0.99
     assert 0.5 < predicted < 0.9  # of heaps alone nobody should be certain
 

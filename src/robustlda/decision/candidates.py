@@ -22,6 +22,7 @@ from robustlda.data.distinct import Distinct
 from robustlda.data.store import row_slices
 from robustlda.decision import clouds, discriminant, ridge
 from robustlda.decision.clouds import Clouds, CloudSettings
+from robustlda.decision.credence import Seen
 from robustlda.decision.held_out import as_sharp_as_labels_allow, explain, sharpest
 from robustlda.decision.label_noise import LabelNoise
 from robustlda.decision.labels import Labels
@@ -101,7 +102,7 @@ class Candidates:
         local, by_local = self._best(Regression(coordinates, samples.weights).solutions(self._indicators))
         # Scores of the similarities themselves: a number for each class and landmark in place of a square of landmarks.
         member = LocalMember(ScoreRule(back(local[0].coef), local[0].offset, local[1]))
-        self.seen: list[Array] = []
+        self.seen = Seen(self.labels)
         self._notice(local[0], by_local)
         step_members, by_steps = self._by_steps()
         self.members: tuple[Member, ...] = (member, *cloud_members, *step_members)
@@ -172,7 +173,7 @@ class Candidates:
         Those of steps are left out: steps make heaps of their own.
         """
         if self._gain(p) > SKILLED * self.samples.n_classes:
-            self.seen.append(solution.held_out)
+            self.seen.notice(solution.held_out)
 
     def _by_terms(self, targets: Array) -> list[tuple[LinearMember, Array]]:
         """Naive Bayes, where rows are terms, with its held-out probabilities."""

@@ -21,9 +21,10 @@ For predictions Γ counts for no more than 5. What is said about labels still de
 a prediction that is certain and wrong costs more than one that is not certain.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
+from scipy.linalg.lapack import dposv
 from scipy.special import expit
 
 from robustlda.decision.labels import MAX_RATE, Labels
@@ -45,18 +46,42 @@ _STEPS = 60
 _SETTLED = 1e-4  # gain of a step, in log-likelihood
 _START_RATE, _NO_RATE = 0.2, 1e-3
 _FLAT = 1e-10  # of the largest variance, below which there is none
+_LEAST_VARIANCE = 1e-6  # of normal classes, where that of all is 1
 
 
-def credence(gain: float, rate: float, scores: Sequence[Array], labels: Labels) -> tuple[float, float]:
+class Seen:
+    """Held-out scores that owe nothing to beliefs (n × c), and what their shape says about labels.
+
+    That takes some time, so it is found once, and only if somebody asks.
+    """
+
+    def __init__(self, labels: Labels, scores: Iterable[Array] = ()) -> None:
+        self._labels, self._scores = labels, list(scores)
+        self._gains: list[float] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._scores)
+
+    def notice(self, scores: Array) -> None:
+        """Scores of one more rule."""
+        self._scores.append(scores)
+
+    @property
+    def gain(self) -> float:
+        """Γ of the scores that show heaps best; 0 if none does."""
+        self._gains += [gain_by_shape(each, self._labels) for each in self._scores[len(self._gains) :]]
+        return max(0.0, *self._gains)
+
+
+def credence(gain: float, rate: float, seen: Seen) -> tuple[float, float]:
     """w, for what is said about labels and for predictions.
 
-    From what labels gain by errors (Δ) of some rate, and held-out scores that owe nothing to beliefs (n × c) of some
-    rules, of which the one counts that shows heaps best.
+    From what labels gain by errors (Δ) of some rate, and from scores that were seen.
     """
     if gain >= CLEAR:
         return 1.0, 1.0
     usual = FEW * (1 - 2 * min(rate / MANY, 1.0))
-    by_shape = SHAPE * max(0.0, *(gain_by_shape(each, labels) for each in scores))
+    by_shape = SHAPE * seen.gain
     said, predicted = (float(expit(gain + each + usual)) for each in (by_shape, min(by_shape, MOST_BY_SHAPE)))
     return said, predicted
 
@@ -79,31 +104,34 @@ def _whitened(scores: Array, weight: Array) -> Array:
 
 
 def _likelihood(Z: Array, labels: Labels, rate: float, free: bool) -> float:
-    """The largest logarithm of Σ_k π_k N(z; μ_k, S) P(label | k), up to a constant; `free` rates are learned."""
-    weight, c, m = labels.weight, labels.n_classes, Z.shape[1]
-    total = weight.sum()
-    own = np.eye(c)[labels.given]
-    second = (Z.T * weight) @ Z
-    r, value = own, -np.inf
+    """The largest logarithm of Σ_k π_k N(z; μ_k, S) P(label | k), up to a constant; `free` rates are learned.
+
+    Expectation and maximization, in arrays of classes × samples. What does not depend on the class, zᵀS⁻¹z, is needed
+    in the sum over all samples only, which is the trace of S⁻¹ times their second moment.
+    """
+    weight, given, c = labels.weight, labels.given, labels.n_classes
+    total, own = weight.sum(), (given, np.arange(len(Z)))
+    second, smallest = (Z.T * weight) @ Z, _LEAST_VARIANCE * np.eye(Z.shape[1])
+    r, value = np.zeros((c, len(Z))), -np.inf
+    r[own] = 1
     for _ in range(_STEPS):
-        R = r * weight[:, None]
-        sizes = R.sum(axis=0)
-        centers = R.T @ Z / np.maximum(sizes, 1e-12)[:, None]
-        S = (second - (centers.T * sizes) @ centers) / total
-        S[np.diag_indices(m)] += 1e-6
-        L = np.linalg.cholesky(S)
-        Y, M = np.linalg.solve(L, Z.T).T, np.linalg.solve(L, centers.T).T
-        logs = Y @ M.T - np.einsum("km,km->k", M, M) / 2 - np.einsum("jm,jm->j", Y, Y)[:, None] / 2
-        logs += np.log((sizes + 1) / (total + c)) - np.log(np.diag(L)).sum()
-        logs += np.where(own > 0, np.log1p(-rate), np.log(rate / (c - 1)))
-        highest = logs.max(axis=1)
-        odds = np.exp(logs - highest[:, None])
-        sums = odds.sum(axis=1)
-        before, value = value, float(weight @ (highest + np.log(sums)))
+        R = r * weight
+        sizes = R.sum(axis=1)
+        centers = R @ Z / np.maximum(sizes, 1e-12)[:, None]
+        S = (second - (centers.T * sizes) @ centers) / total + smallest
+        L, solved, _ = dposv(S, np.hstack([centers.T, second]), lower=1)
+        slopes, within = solved[:, :c].T, np.trace(solved[:, c:])
+        logs = slopes @ Z.T
+        logs += (np.log((sizes + 1) / (total + c)) - np.einsum("km,km->k", slopes, centers) / 2)[:, None]
+        logs[own] += np.log1p(-rate) - np.log(rate / (c - 1))
+        highest = logs.max(axis=0)
+        r = np.exp(np.subtract(logs, highest, out=logs), out=logs)
+        sums = r.sum(axis=0)
+        common = total * (np.log(rate / (c - 1)) - np.log(np.diag(L)).sum()) - within / 2
+        before, value = value, float(weight @ (highest + np.log(sums)) + common)
         if value - before <= _SETTLED:
             break
-        r = odds / sums[:, None]
+        r /= sums
         if free:
-            wrong = 1 - float(weight @ (r * own).sum(axis=1)) / total
-            rate = min(max(wrong, _NO_RATE), MAX_RATE * (c - 1) / c)
+            rate = min(max(1 - float(weight @ r[own]) / total, _NO_RATE), MAX_RATE * (c - 1) / c)
     return value

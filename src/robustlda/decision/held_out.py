@@ -7,11 +7,12 @@ factor s is the one that makes the given labels most likely together with the fl
 other classifiers.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
 from robustlda.decision.answers import Answers, fit_answer_noise
+from robustlda.decision.credence import Seen
 from robustlda.decision.label_noise import (
     LabelNoise,
     fit_label_noise,
@@ -71,7 +72,7 @@ def as_sharp_as_labels_allow(p: Array, labels: Array, weight: Array, factors: It
 
 
 def explain(
-    P: Array, labels: Labels, answers: Answers | None = None, seen: Sequence[Array] = ()
+    P: Array, labels: Labels, answers: Answers | None = None, seen: Seen | None = None
 ) -> tuple[LabelNoise, LabelNoise]:
     """Label noise from held-out probabilities (rules × samples × classes): safe, for predictions, and most likely.
 
@@ -88,8 +89,8 @@ def explain_probabilities(p: Array, labels: Labels, answers: Answers | None = No
     """Label noise from held-out probabilities of one classifier (samples × classes)."""
     P = floored(_without_certainty(p, labels))[None]
     if answers is not None or labels.n_classes == 2:
-        return explain(P, labels, answers, [p])[1]
-    return fit_noise_of_kind(P, labels, [p], uniform=gain_beyond_calibration(P, labels) <= BY_CLASS)
+        return explain(P, labels, answers, Seen(labels, [p]))[1]
+    return fit_noise_of_kind(P, labels, Seen(labels, [p]), uniform=gain_beyond_calibration(P, labels) <= BY_CLASS)
 
 
 def _without_certainty(p: Array, labels: Labels) -> Array:

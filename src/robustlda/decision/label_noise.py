@@ -39,7 +39,6 @@ errors, by their evidence if the likelihood has several maxima; and, with the re
 labels, which may be as unsure as those make it.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -47,7 +46,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from robustlda.decision import newton
-from robustlda.decision.credence import credence
+from robustlda.decision.credence import Seen, credence
 from robustlda.decision.labels import Labels, normalized, possible_rate, uniform_transition
 from robustlda.decision.likelihood import (
     MixedPool,
@@ -166,18 +165,18 @@ class LabelNoise:
     tells: bool = True
 
 
-def fit_label_noise(P: Array, labels: Labels, seen: Sequence[Array] = ()) -> tuple[LabelNoise, LabelNoise]:
+def fit_label_noise(P: Array, labels: Labels, seen: Seen | None = None) -> tuple[LabelNoise, LabelNoise]:
     """Pool of rules and transition between classes from held-out probabilities P (rules × samples × classes).
 
     The first is for predictions: errors that depend on the class enter only where there is much evidence for them, and
     labels are trusted as T says. The second is the most likely one, for what is said about labels; with scores that
-    were `seen` (samples × classes) by rules that know nothing of beliefs, as far as these bear it out (`credence`).
+    were `seen` by rules that know nothing of beliefs, as far as these bear it out (`credence`).
     """
     with one_thread():
         return _fit_label_noise(Scores(centered_logs(P), labels), seen)
 
 
-def _fit_label_noise(scores: Scores, seen: Sequence[Array]) -> tuple[LabelNoise, LabelNoise]:
+def _fit_label_noise(scores: Scores, seen: Seen | None) -> tuple[LabelNoise, LabelNoise]:
     labels = scores.labels
     simple, flexible = _both_explained(scores)
     gain = flexible.likelihood - simple.likelihood
@@ -203,7 +202,7 @@ class _Doubt(NamedTuple):
     right: Pool | None
 
 
-def _doubted(found: "_Judgement", scores: Scores, seen: Sequence[Array]) -> _Doubt:
+def _doubted(found: "_Judgement", scores: Scores, seen: Seen | None) -> _Doubt:
     """What a person has found counts for or against errors, as it is part of what is to be explained."""
     labels, T = scores.labels, found.kept
     rate = labels.share(1 - found.trusting[np.arange(scores.n), labels.given])
@@ -211,7 +210,7 @@ def _doubted(found: "_Judgement", scores: Scores, seen: Sequence[Array]) -> _Dou
         return _Doubt(1.0, 1.0, None)
     likelihood = labels.weight @ np.log(np.maximum((found.p * labels.likelihood(T)).sum(axis=1), 1e-300))
     right, likelihood_without = _without_errors(found, scores)
-    said, predicted = credence(float(likelihood) - likelihood_without, rate, seen, labels)
+    said, predicted = credence(float(likelihood) - likelihood_without, rate, seen)
     return _Doubt(max(said, _TRACE), predicted, right)
 
 
@@ -232,7 +231,7 @@ def _without_errors(found: "_Judgement", scores: Scores) -> tuple[Pool, float]:
     return pool_without_errors(scores, right, found.pool)
 
 
-def fit_noise_of_kind(P: Array, labels: Labels, seen: Sequence[Array] = (), *, uniform: bool) -> LabelNoise:
+def fit_noise_of_kind(P: Array, labels: Labels, seen: Seen | None = None, *, uniform: bool) -> LabelNoise:
     """The same with one rate for all classes, or with errors that depend on the class, whatever is more likely."""
     scores = Scores(centered_logs(P), labels)
     found = _explained(scores, uniform=uniform)
