@@ -1,6 +1,7 @@
 """Fixtures and paths shared by the tests."""
 
 import os
+import re
 import shutil
 import sys
 from contextlib import contextmanager
@@ -35,17 +36,67 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("seed_of_run", seeds, ids="seed {}".format, indirect=True, scope="session")
 
 
+class Draws:
+    """Which tests draw. Those that do not are the same for all `--seeds`, and run for the first of them that comes.
+
+    Workers tell each other by files in a folder that they share; a fixture that draws counts for all tests that ask for
+    it, as it may be made only once.
+    """
+
+    def __init__(self) -> None:
+        self.some, self.fixtures, self.folder = False, set(), None
+
+    def of(self, item, drawn):
+        """The file that says that a test was run, and drew or did not."""
+        name = re.sub(r"\W+", "-", re.sub(r"seed \d+-?", "", item.nodeid))[-200:]
+        return self.folder / f"{name}.{'drawn' if drawn else 'same'}"
+
+
+DRAWS = Draws()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    DRAWS.some = False
+    found = yield
+    if DRAWS.folder is not None and hasattr(item, "fixturenames"):
+        drawn = DRAWS.some or not DRAWS.fixtures.isdisjoint(item.fixturenames)
+        DRAWS.of(item, drawn).touch()
+    return found
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef):
+    before, DRAWS.some = DRAWS.some, False
+    try:
+        return (yield)
+    finally:
+        if DRAWS.some:
+            DRAWS.fixtures.add(fixturedef.argname)
+        DRAWS.some |= before
+
+
+def pytest_runtest_setup(item):
+    if DRAWS.folder is not None and DRAWS.of(item, False).exists() and not DRAWS.of(item, True).exists():
+        pytest.skip("draws nothing, so it is the same for every seed")
+
+
 @pytest.fixture(scope="session", autouse=True)
-def seed_of_run(request):
+def seed_of_run(request, tmp_path_factory):
     """Generators that tests make, and only these, begin elsewhere for each of `--seeds`; 0 leaves them as they are."""
     seed, genuine = getattr(request, "param", 0), np.random.default_rng
+    if request.config.getoption("seeds"):
+        shared = tmp_path_factory.getbasetemp()
+        DRAWS.folder = (shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared) / "draws"
+        DRAWS.folder.mkdir(exist_ok=True)
 
     def reseeded(*given):
         by_a_test = Path(sys._getframe(1).f_code.co_filename).is_relative_to(TESTS)
-        return genuine([seed, *np.ravel(given[0])]) if by_a_test and given else genuine(*given)
+        DRAWS.some |= by_a_test and bool(given)
+        return genuine([seed, *np.ravel(given[0])]) if seed and by_a_test and given else genuine(*given)
 
     with pytest.MonkeyPatch.context() as patch:
-        if seed:
+        if request.config.getoption("seeds"):
             patch.setattr(np.random, "default_rng", reseeded)
         yield seed
 
