@@ -46,7 +46,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from robustlda.decision import newton
-from robustlda.decision.credence import Seen, credence
+from robustlda.decision.credence import CLEAR, Seen, credence
 from robustlda.decision.labels import Labels, normalized, possible_rate, uniform_transition
 from robustlda.decision.likelihood import (
     MixedPool,
@@ -185,7 +185,9 @@ def _fit_label_noise(scores: Scores, seen: Seen | None) -> tuple[LabelNoise, Lab
     trusting = found if safe is likely else _judged(safe, scores)
     safely = trusting.said(labels)
     if not _tells(likely, labels):
-        return replace(safely, pool=_without_errors(found, scores)[0]), _nothing_known(likely, scores)
+        without = _without_errors(found, scores)
+        assert without is not None
+        return replace(safely, pool=without[0]), _nothing_known(likely, scores)
     doubt = _doubted(found, scores, seen)
     said = found.said(labels, looks=True, credence=doubt.said)
     return replace(safely, pool=_mixed(trusting, doubt)), said
@@ -208,9 +210,12 @@ def _doubted(found: "_Judgement", scores: Scores, seen: Seen | None) -> _Doubt:
     rate = labels.share(1 - found.trusting[np.arange(scores.n), labels.given])
     if not seen or rate * labels.weight.sum() < _NOTHING:
         return _Doubt(1.0, 1.0, None)
-    likelihood = labels.weight @ np.log(np.maximum((found.p * labels.likelihood(T)).sum(axis=1), 1e-300))
-    right, likelihood_without = _without_errors(found, scores)
-    said, predicted = credence(float(likelihood) - likelihood_without, rate, seen)
+    likelihood = float(labels.weight @ np.log(np.maximum((found.p * labels.likelihood(T)).sum(axis=1), 1e-300)))
+    without = _without_errors(found, scores, likelihood - CLEAR)
+    if without is None:
+        return _Doubt(1.0, 1.0, None)
+    right, likelihood_without = without
+    said, predicted = credence(likelihood - likelihood_without, rate, seen)
     return _Doubt(max(said, _TRACE), predicted, right)
 
 
@@ -225,10 +230,10 @@ def _mixed(trusting: "_Judgement", doubt: _Doubt) -> Pool | MixedPool:
     return MixedPool(tuple(pools[k] for k in some), shares[some] / shares[some].sum())
 
 
-def _without_errors(found: "_Judgement", scores: Scores) -> tuple[Pool, float]:
-    """The pool if labels are right, and their log-likelihood."""
+def _without_errors(found: "_Judgement", scores: Scores, least: float = -np.inf) -> tuple[Pool, float] | None:
+    """The pool if labels are right, and their log-likelihood; None if that is clearly below some value."""
     right = scores.labels.likelihood(uniform_transition(_NO_ERRORS, scores.c))
-    return pool_without_errors(scores, right, found.pool)
+    return pool_without_errors(scores, right, found.pool, least)
 
 
 def fit_noise_of_kind(P: Array, labels: Labels, seen: Seen | None = None, *, uniform: bool) -> LabelNoise:

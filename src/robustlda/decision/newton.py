@@ -5,11 +5,16 @@ size of the curvature says (Dauphin et al. 2014); it is damped until no variable
 halved until the function rises. Near a maximum these are Newton's steps, and each doubles the number of digits: the
 last digits of the data, which depend on how they are stored, change no answer. A variable at its bound stays there
 while the slope points outwards.
+
+Some variables may be logarithms u = log β of weights. In u a function may curve upwards that is concave in β, and a
+weight on its way to nothing would lose no more than a factor of e with each step. So steps are those of β, in units of
+what it is: with slopes s and curvatures H by u, those by relative changes of β are s and H − diag s, and a change r
+moves u along log(1 + t r).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg.lapack import dposv
@@ -18,11 +23,11 @@ from robustlda.linalg import Array
 
 _STEPS = 100
 _HALVINGS = 30
-_LONGEST = 0.5  # that a variable may change in a step
-_LONGEST_DOWN = 1.0  # the same, where the function curves downwards in all directions
+_LONGEST = 1.0  # that a variable may change in a step
+_LONGEST_DOWN = 2.0  # the same, where the function curves downwards in all directions
+_LEFT = 0.2  # of a weight, after a step
 _DAMPINGS = np.append(0, 4.0 ** np.arange(-14, 1))  # of a step, the last of which is always enough
 _FLAT = 1e-10  # of the largest curvature, below which there is none
-_NEAR = 1e-2  # gain of a step, from which on it is clear which maximum is ahead
 _ROUNDING = 1e-13  # of a value, that it may seem to fall by; a step that gains no more is the last
 
 
@@ -47,12 +52,14 @@ def maximum(
     function: Callable[[Array], Point],
     start: Array,
     bounds: tuple[Array, Array],
-    known: Callable[[float], bool] = lambda value: False,
+    leave: Callable[[Any, float], bool] = lambda point, gain: False,
     rounding: float = 0.0,
+    logs: int = 0,
 ) -> Maximum | None:
-    """The maximum that a start leads to; None if it is about to reach a value that is `known`.
+    """The maximum that a start leads to; None if there was reason to `leave` a point, given the gain of the next step.
 
-    A value may be wrong by `rounding`, beside what is relative to its size.
+    A value may be wrong by `rounding`, beside what is relative to its size. The first variables may be `logs` of
+    weights.
     """
     low, high = bounds
     v = np.clip(start, low, high)
@@ -62,19 +69,20 @@ def maximum(
     for _ in range(_STEPS):
         if point is None:  # no step leads up any more
             break
-        gradient = point.gradient()
+        gradient, hessian = point.gradient(), point.hessian()
+        np.einsum("ii->i", hessian)[:logs] -= gradient[:logs]  # a view of its diagonal
         free = ~(((v <= low) & (gradient <= 0)) | ((v >= high) & (gradient >= 0)))
         if free.all():
-            step = _uphill(gradient, point.hessian())
+            step = _uphill(gradient, hessian)
         else:
             step = np.zeros(len(v))
-            step[free] = _uphill(gradient[free], point.hessian()[free][:, free])
+            step[free] = _uphill(gradient[free], hessian[free][:, free])
         gain = float(gradient @ step) / 2
-        if gain <= _NEAR and known(point.value + gain):
+        if leave(point, gain):
             return None
         error = _ROUNDING * (1 + abs(point.value)) + rounding
         settled = gain <= error
-        v, point = _reached(function, point.value - error, v, step, bounds)
+        v, point = _reached(function, point.value - error, v, step, bounds, logs)
         path.append(path[-1] if point is None else max(point.value, path[-1]))
         if settled:
             break
@@ -112,11 +120,13 @@ def _damped(U: Array, size: Array, slope: Array) -> Array:
 
 
 def _reached(
-    function: Callable[[Array], Point], least: float, v: Array, step: Array, bounds: tuple[Array, Array]
+    function: Callable[[Array], Point], least: float, v: Array, step: Array, bounds: tuple[Array, Array], logs: int
 ) -> tuple[Array, Point | None]:
     """Where a step leads that does not fall below a value; None and where it was if there is no such step."""
     for _ in range(_HALVINGS):
-        there = np.minimum(np.maximum(v + step, bounds[0]), bounds[1])
+        change = step.copy()
+        change[:logs] = np.log(np.maximum(1 + step[:logs], _LEFT))
+        there = np.minimum(np.maximum(v + change, bounds[0]), bounds[1])
         point = function(there)
         if point.value >= least:
             return there, point

@@ -38,6 +38,8 @@ thousand classes. What goes one way is counted all the same.
 _ROUNDS = 30  # of counting
 _SAME_RATE = 1e-9  # a difference of rates that is none
 _SAME = 1e-2  # a difference of maxima that is none
+_NEAR = 1e-2  # gain of a step, from which on it is clear which maximum is ahead
+_STEPS_LIKE_IT = 100  # that would not reach a value, so that nothing will
 _LOWEST, _HIGHEST = -8.0, np.log(4)  # log β: four rules that do not know of each other are this much sharper
 _FARTHEST = 10.0  # b
 _BLUNT, _FAINTEST = 0.3, 0.05  # where a blunt pool begins: with all its rules, and with the one that counts least
@@ -82,7 +84,7 @@ def fit_pools(scores: Scores, *, uniform: bool, near: WithOneRate | WithRates | 
     for sharpness in STARTS if uniform else STARTS[-1:]:
         start = np.concatenate([np.full(e, np.log(sharpness / e)), np.zeros(c), cells])
         values = [each.point.value for each in found]
-        best = _highest(at, start, bounds, partial(_is_among, values))
+        best = _highest(at, start, bounds, partial(_leads_to, values))
         if best is not None:  # and not where another start has led
             found.append(FittedPool(at(best.at), best.path))
     return found
@@ -107,8 +109,14 @@ def _logits(T: Array) -> Array:
     return np.asarray(logs[~np.eye(len(T), dtype=bool)])
 
 
-def _is_among(values: list[float], value: float) -> bool:
-    return any(abs(value - other) <= _SAME for other in values)
+def _leads_to(values: list[float], point: Point, gain: float) -> bool:
+    """Whether a step is about to reach one of some maxima."""
+    return gain <= _NEAR and any(abs(point.value + gain - other) <= _SAME for other in values)
+
+
+def _stays_below(least: float, point: Point, gain: float) -> bool:
+    """Whether labels will clearly stay less likely than that."""
+    return point.likelihood + _STEPS_LIKE_IT * gain < least
 
 
 def refit_pool(scores: Scores, likelihood: Array, pool: Pool, overlap: Array) -> Pool:
@@ -127,10 +135,12 @@ def refit_pool(scores: Scores, likelihood: Array, pool: Pool, overlap: Array) ->
     return at(best.at).pool
 
 
-def pool_without_errors(scores: Scores, likelihood: Array, pool: Pool) -> tuple[Pool, float]:
+def pool_without_errors(
+    scores: Scores, likelihood: Array, pool: Pool, least: float = -np.inf
+) -> tuple[Pool, float] | None:
     """The pool if next to no labels are wrong, which may be blunter than its rules, and their log-likelihood.
 
-    `likelihood` is that of labels of which next to none are wrong.
+    `likelihood` is that of labels of which next to none are wrong. None where theirs is clearly below some `least`.
     """
     slopes, known = Slopes(scores, np.zeros((scores.c, scores.c))), scores.sorted(likelihood)
 
@@ -139,8 +149,10 @@ def pool_without_errors(scores: Scores, likelihood: Array, pool: Pool) -> tuple[
 
     weights = np.maximum(pool.weights / pool.weights.sum(), _FAINTEST) * _BLUNT
     start = np.concatenate([np.log(weights), np.zeros(scores.c)])
-    best = _highest(at, start, _bounds(scores.e, scores.c, np.zeros(0), np.zeros(0)))
-    assert best is not None
+    bounds = _bounds(scores.e, scores.c, np.zeros(0), np.zeros(0))
+    best = _highest(at, start, bounds, partial(_stays_below, least))
+    if best is None:
+        return None
     point = at(best.at)
     return point.pool, point.likelihood
 
@@ -157,12 +169,13 @@ def _highest(
     at: Callable[[Array], "Point"],
     start: Array,
     bounds: tuple[Array, Array],
-    known: Callable[[float], bool] = lambda value: False,
+    leave: Callable[[Point, float], bool] = lambda point, gain: False,
 ) -> newton.Maximum | None:
     """The maximum that a start leads to."""
     here = at(start)
     if here.has_hessian:
-        return newton.maximum(at, start, bounds, known, _ROUNDING * float(here.scores.weight.sum()))
+        rounding = _ROUNDING * float(here.scores.weight.sum())
+        return newton.maximum(at, start, bounds, leave, rounding, logs=here.scores.e)
     path: list[float] = [-np.inf]
 
     def negative(v: Array) -> tuple[float, Array]:
