@@ -43,6 +43,9 @@ from robustlda.solvers import starts
 AXES = 3
 """Principal axes for each class, where there is no projection."""
 
+FEWEST_AXES = 12
+"""Principal axes of two or three classes, which may differ in ways that do not tell in their number."""
+
 LOST = 0.2
 """Share of a class's labels that must be left to it when beliefs are learned; otherwise the class is lost."""
 
@@ -120,7 +123,10 @@ def _axes(training: Training, n_distinct: int) -> Array:
     samples, components = training.samples, training.components
     if components is not None and not samples.plan.memorizes_labels(samples, n_distinct):
         return components
-    m = min(AXES * samples.n_classes, samples.rank) if components is None else len(components)
+    if components is None:
+        m = min(max(AXES * samples.n_classes, FEWEST_AXES), samples.rank)
+    else:
+        m = len(components)
     return samples.space.lift(starts.principal_axes(samples, m)).T.astype(training.center.dtype)
 
 
