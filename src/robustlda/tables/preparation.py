@@ -286,7 +286,8 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
                 Z = powers.raised((V - self._center) / self._scale, self._power) / self._spread
             parts.insert(0, self._imputer.transform(Z))
         if self._encoder is not None:
-            parts.append(_encoded(self._encoder, self._words(table)))
+            words = [known.words(table[name], those) for name, those in self._known_words().items()]
+            parts.append(_encoded(self._encoder, np.column_stack(words)))
         parts += [embedding.transform(kinds.words(table[name])) for name, embedding in self._embeddings.items()]
         return np.column_stack(parts)
 
