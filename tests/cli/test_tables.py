@@ -312,6 +312,13 @@ def test_images_are_images_when_told(tmp_path):
     result = inside("audit", str(tmp_path / "t.parquet"), "--label", "kind", "--images", "9x9", "--out", str(tmp_path))
     assert result.returncode == 2
     assert "--images 9x9 needs 81 columns of pixels; the table has 64" in result.stderr
+    frame = pd.read_parquet(tmp_path / "t.parquet")
+    for other in ([["a", "b"][i % 2] for i in range(len(frame))], pd.date_range("2024", periods=len(frame))):
+        name = next(name for name in frame.columns if name != "kind")
+        frame.assign(**{name: other}).to_parquet(tmp_path / "other.parquet")
+        words = ("--label", "kind", "--images", "8x8", "--out", str(tmp_path / "other"))
+        result = inside("audit", str(tmp_path / "other.parquet"), *words)
+        assert f"--images needs columns of numbers, and '{name}' holds something else" in result.stderr
 
 
 def test_pixels_are_all_used_and_nothing_else_is_said_of_them(tmp_path):

@@ -89,7 +89,6 @@ def images(table: "LabeledTable", size: tuple[int, int]) -> "tuple[LabeledTable,
     """
     import numpy as np
 
-    from robustlda.tables import columns as kinds
     from robustlda.tables.labeled import ColumnUse
 
     used = [use.name for use in table.columns if use.kind not in ("label", "id", "not asked for")]
@@ -97,13 +96,28 @@ def images(table: "LabeledTable", size: tuple[int, int]) -> "tuple[LabeledTable,
         raise ValueError(
             f"--images {size[0]}x{size[1]} needs {size[0] * size[1]} columns of pixels; the table has {len(used)}."
         )
-    number = kinds.Reading("number")
-    X = np.nan_to_num(np.column_stack([kinds.numbers(table.raw[name], number) for name in used]))
+    X = np.nan_to_num(np.column_stack([_gray_levels(table, name) for name in used]))
     if X.min() < 0:
         raise ValueError(f"--images needs gray levels of at least 0; the smallest value is {X.min():g}.")
     uses = [ColumnUse(use.name, "number", (use.name,)) if use.name in used else use for use in table.columns]
     findings = [finding for finding in table.findings if not set(finding.columns) & set(used)]
     return replace(table, columns=uses, findings=findings), X / max(X.max(), 1e-300)
+
+
+def _gray_levels(table: "LabeledTable", name: str) -> "Array":
+    """A column of pixels; one that holds something else may be there by mistake."""
+    import numpy as np
+
+    from robustlda.tables import columns as kinds
+
+    column = table.raw[name]
+    found = kinds.numbers(column, kinds.Reading("number")) if kinds.could_be_numbers(column) else None
+    if found is None or (np.isnan(found).all() and column.null_count < len(column)):
+        raise ValueError(
+            f"--images needs columns of numbers, and {name!r} holds something else; name the pixels with --features, "
+            "or the rows by it with --id."
+        )
+    return found
 
 
 def told(table: "LabeledTable") -> list[str]:

@@ -40,6 +40,15 @@ _CODES = re.compile(
 _NUMBER = re.compile(r"^([$€£¥₹₩]|[A-Z]{3}(?= )|)\s*([+-]?(?:\d[\d.,'\u00a0\u202f ]*\d|\d)(?:[eE][+-]?\d+)?)\s*(\D*)$")
 _GROUPING = ".,'\u00a0\u202f "
 _SECONDS_IN_A_DAY = 86400.0
+_OF_NUMBERS = (
+    pa.types.is_integer,
+    pa.types.is_floating,
+    pa.types.is_decimal,
+    pa.types.is_boolean,
+    pa.types.is_null,
+    pa.types.is_string,
+    pa.types.is_large_string,
+)
 
 
 @dataclass(frozen=True)
@@ -202,6 +211,12 @@ def decimal_here(column: pa.ChunkedArray, reading: Reading) -> str:
     shown = {_shown_sign(match.group(2)) for match in matches if match is not None and _unit(match) == reading.unit}
     shown.discard("")
     return shown.pop() if len(shown) == 1 else reading.decimal or "."
+
+
+def could_be_numbers(column: pa.ChunkedArray) -> bool:
+    """Whether a column is of a type that numbers come in, be it as text."""
+    kind = plain(column).type
+    return any(is_kind(kind) for is_kind in _OF_NUMBERS)
 
 
 def numbers(column: pa.ChunkedArray, reading: Reading) -> Array:

@@ -17,11 +17,6 @@ from robustlda.tables import dates
 from robustlda.tables.columns import Reading
 from robustlda.tables.frames import as_arrow
 
-_NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean, pa.types.is_null)
-_WORDS = (pa.types.is_string, pa.types.is_large_string)
-_SPELLED = (*_NUMBERS, *_WORDS, pa.types.is_temporal, pa.types.is_binary, pa.types.is_large_binary)
-_FITTING = {"number": (*_NUMBERS, *_WORDS), "category": _SPELLED, "text": _SPELLED}
-
 
 def check_columns(table: pa.Table, readings: Mapping[str, Reading]) -> None:
     """Refuse a table that lacks a column, or has words where numbers were learned from."""
@@ -33,11 +28,10 @@ def check_columns(table: pa.Table, readings: Mapping[str, Reading]) -> None:
     for name, reading in readings.items():
         given = kinds.plain(table[name])
         text = _is_text(given)
-        if reading.kind in _FITTING and not any(is_kind(given.type) for is_kind in _FITTING[reading.kind]):
+        if not _fits(given, reading):
             held = "numbers" if reading.kind == "number" else "words"
-            raise ValueError(
-                f"The column {name!r} held {held} when the model was made; here it is of type {given.type}."
-            )
+            here = f"here it is of type {given.type}"
+            raise ValueError(f"The column {name!r} held {held} when the model was made; {here}.")
         if reading.kind == "date" and not kinds.holds_dates(given, reading):
             here = "text that is none, or could be several: write 2024-12-31" if text else f"of type {given.type}"
             raise ValueError(f"The column {name!r} held dates when the model was made; here it is {here}.")
@@ -45,6 +39,13 @@ def check_columns(table: pa.Table, readings: Mapping[str, Reading]) -> None:
             continue
         if np.isnan(kinds.numbers(given, reading)).sum() > (1 - kinds.MOSTLY) * len(given) + given.null_count:
             raise ValueError(f"The column {name!r} held numbers when the model was made; here it holds text.")
+
+
+def _fits(column: pa.ChunkedArray, reading: Reading) -> bool:
+    """Whether numbers, or words, can be made of values of this type; dates are looked at one by one."""
+    if reading.kind == "number":
+        return kinds.could_be_numbers(column)
+    return reading.kind == "date" or not pa.types.is_nested(column.type)
 
 
 def words(column: pa.ChunkedArray, known: Iterable[str]) -> Array:
