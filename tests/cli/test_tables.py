@@ -561,6 +561,7 @@ def test_reviewed_rows_come_back_through_the_command(tmp_path):
     for content in (
         f"id;verified\n{suspects[0]['id']};Barolo\n".encode("cp1252"),
         f"\ufeffid\tverified\tnote\n{suspects[0]['id']}\tBarolo\tä\n".encode(),
+        f"id\tgiven\tverified\n{suspects[0]['id']}\t {suspects[0]['given'].upper()}\tBAROLO \n".encode("utf-16"),
     ):
         review.write_bytes(content)
         result = inside(*again, "--verified", str(review), "--format", "json")
@@ -618,6 +619,46 @@ def test_what_a_person_has_found_is_always_corrected(tmp_path):
     (tmp_path / "more.csv").write_text(f"id,verified\n51,{right[51]}\n")
     words = ("--verified", str(tmp_path / "round2.csv"), "--verified", str(tmp_path / "more.csv"))
     assert audited(tmp_path / "t.csv", tmp_path / "both", *words)[0]["verified"] == 4
+
+
+@pytest.mark.parametrize("words", [[], ["--checkpoint"]])
+def test_labels_that_a_spreadsheet_or_a_person_has_respelled_are_the_same(tmp_path, words):
+    frame, _ = wines()
+    frame["kind"] = frame["kind"] == "Barolo"
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    again = ["audit", str(tmp_path / "t.parquet"), "--label", "kind", "--out", str(tmp_path / "out"), "--force"]
+    again += [*words, str(tmp_path / "ck")] if words else []
+    assert inside(*again).returncode == 0
+    lines = rows(tmp_path / "out")[:4]
+    for line in lines:
+        line["given"], line["verified"] = line["given"].upper(), line["suggested"].upper()
+    pd.DataFrame(lines).to_csv(tmp_path / "reviewed.csv", index=False)
+    again[-1:] = [str(tmp_path / "ck2")] if words else again[-1:]
+    result = inside(*again, "--verified", str(tmp_path / "reviewed.csv"))
+    assert result.returncode == 0, result.stderr
+    assert findings(tmp_path / "out")["verified"] == 4
+
+
+def test_a_review_is_of_these_rows_though_labels_are_spelled_otherwise_by_now(tmp_path):
+    frame, _ = wines()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    audited(tmp_path / "t.csv", tmp_path / "out")
+    lines = rows(tmp_path / "out")[:4]
+    for line in lines:
+        line["verified"] = line["suggested"]
+    pd.DataFrame(lines).to_csv(tmp_path / "reviewed.csv", index=False)
+    words = ("--verified", str(tmp_path / "reviewed.csv"))
+    frame.assign(kind="  " + frame["kind"].str.upper()).to_csv(tmp_path / "t.csv", index=False)
+    assert audited(tmp_path / "t.csv", tmp_path / "again", *words)[0]["verified"] == 4
+    two = frame["kind"].where(
+        np.arange(len(frame)) % 2 == 1, frame["kind"].str.upper()
+    )  # which are classes of their own
+    frame.assign(kind=two).to_csv(tmp_path / "t.csv", index=False)
+    found, _ = audited(tmp_path / "t.csv", tmp_path / "two", *words)
+    assert found["verified"] == 4
+    words = (*words, "--exact-labels", "--out", str(tmp_path / "exact"))
+    result = inside("audit", str(tmp_path / "t.csv"), "--label", "kind", *words)
+    assert "reviewed.csv was made when row" in result.stderr
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

@@ -287,7 +287,7 @@ def _verified(paths: tuple[Path, ...], data: "PartedInput") -> dict[int, Any]:
     labels = np.array(list(data.labels.parts.fold(_counted, _added, data.labels)))
     right = reviewed.as_labels(found, labels)
     given = data.labels[np.array(list(found), int)]
-    reviewed.check_same_rows(found, dict(zip(found, given.tolist(), strict=True)), names)
+    reviewed.check_same_rows(found, dict(zip(found, given.tolist(), strict=True)), names, labels.tolist())
     return right
 
 

@@ -132,7 +132,8 @@ def verified(paths: tuple[Path, ...], table: "LabeledTable", raw: "RawTable | No
     found = reviewed.by_id(reviewed.read(paths), table.ids, () if raw is None else _rows(raw, id))
     right = reviewed.as_labels(found, table.distinct_labels)
     if table.answers is None:  # or else nobody knows yet what most people say
-        reviewed.check_same_rows(found, {i: table.y[i] for i in found}, {i: table.ids[i] for i in found})
+        given, names = ({i: values[i] for i in found} for values in (table.y.tolist(), table.ids))
+        reviewed.check_same_rows(found, given, names, table.distinct_labels)
     return {int(table.places[i]): label for i, label in right.items()}
 
 
