@@ -436,6 +436,18 @@ def test_classes_in_parts_are_called_as_in_memory(tmp_path, kind):
         assert len(found[0]) > 8
 
 
+def test_what_is_hidden_in_a_folder_is_no_part_of_it(parts, audited, tmp_path):
+    for part in parts.glob("*.parquet"):
+        (tmp_path / "data").mkdir(exist_ok=True)
+        (tmp_path / "data" / part.with_suffix(".pq").name).write_bytes(part.read_bytes())
+    (tmp_path / "data" / "_log").mkdir()
+    for name in ("._part-0.parquet", "_log/0.parquet", "notes.txt"):
+        (tmp_path / "data" / name).write_bytes(b"nothing that could be read")
+    result = inside("audit", str(tmp_path / "data"), "--label", "digit", "--out", str(tmp_path / "out"))
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "out" / "suspects.csv").read_bytes() == (audited[0] / "suspects.csv").read_bytes()
+
+
 def test_answers_of_several_people_in_parts_are_refused_however_they_are_named(tmp_path):
     pq.write_table(
         pa.table({"x": np.arange(9.0), "Ann": ["a", "b", "c"] * 3, "Bob": ["a"] * 9}), tmp_path / "t.parquet"

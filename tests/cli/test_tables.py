@@ -621,6 +621,40 @@ def test_what_a_person_has_found_is_always_corrected(tmp_path):
     assert audited(tmp_path / "t.csv", tmp_path / "both", *words)[0]["verified"] == 4
 
 
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_labels_ids_and_features_in_nested_fields(tmp_path, in_parts):
+    frame, _ = wines()
+    frame["name"] = [f"w{i}" for i in range(len(frame))]
+    inner = frame[["kind", "name", "m0"]].to_dict("records")
+    table = {"about": pa.array([{"wine": one} for one in inner])} | {f"m{j}": frame[f"m{j}"] for j in range(5, 13)}
+    pq.write_table(pa.table(table), tmp_path / "t.parquet")
+    number = iter(range(9))
+
+    def run(*words):
+        last = ["--checkpoint", str(tmp_path / f"ck{next(number)}")] if in_parts else []
+        result = inside(words[0], *map(str, words[1:]), "--id", "about.wine.name", *last)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    label = ("--label", "about.wine.kind")
+    fix = () if in_parts else ("--fix", "flagged")
+    run("audit", tmp_path / "t.parquet", *label, "--out", tmp_path / "out", *fix)
+    first = rows(tmp_path / "out")[0]
+    assert first["id"].startswith("w")
+    (tmp_path / "v.csv").write_text(f"id,given,verified\n{first['id']},{first['given']},{first['suggested']}\n")
+    run("audit", tmp_path / "t.parquet", *label, "--out", tmp_path / "again", "--verified", tmp_path / "v.csv", *fix)
+    assert findings(tmp_path / "again")["verified"] == 1
+    if not in_parts:
+        corrected = pq.read_table(tmp_path / "again" / "corrected.parquet").to_pandas()
+        row = corrected[corrected["about.wine.name"] == first["id"]].iloc[0]
+        assert row["about.wine.kind"] == first["suggested"]
+        assert row["label_change"] == f"was {first['given']}, checked"
+    run("fit", tmp_path / "t.parquet", *label, "--out", tmp_path / "m.skops")
+    said = run("predict", tmp_path / "m.skops", tmp_path / "t.parquet", "--out", tmp_path / "p.csv")
+    assert "of the labels in 'about.wine.kind' agree with the predictions" in said
+    assert pd.read_csv(tmp_path / "p.csv")["id"].tolist() == [one["name"] for one in inner]
+
+
 @pytest.mark.parametrize("words", [[], ["--checkpoint"]])
 def test_labels_that_a_spreadsheet_or_a_person_has_respelled_are_the_same(tmp_path, words):
     frame, _ = wines()

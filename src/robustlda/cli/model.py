@@ -116,6 +116,7 @@ def predict(
     from robustlda.cli.screen import Screen
     from robustlda.output import new_files, printable, results_folder
     from robustlda.report.audit_files import TableWriter
+    from robustlda.tables.frames import flattened
 
     in_parts = parts.is_in_parts(table, by.asked)
     if in_parts:
@@ -134,7 +135,7 @@ def predict(
     else:
         with screen.working("predicting …"), TableWriter(out) as writer:
             raw = tables.read(table, layout)
-            data = raw.data
+            data = flattened(raw.data)
             question.check(table, data.num_rows, data.column_names)
             found, counts = question.answer(data, 0)
             notes = [*raw.notes, *question.model.told(data)]

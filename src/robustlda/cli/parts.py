@@ -185,16 +185,14 @@ def _read(
     watch: Callable[[int, float | None], None],
 ) -> "tuple[PartedInput, TablePreparation, list[str]]":
     """Rows as features, what makes features of them, and what has to be said about columns and labels."""
-    import pyarrow.parquet as pq
-
     from robustlda.data import ParquetTable, parted_input
     from robustlda.data.journal import Journal
-    from robustlda.data.parquet import parquet_files
+    from robustlda.data.parquet import parquet_files, schema_of
     from robustlda.tables.parts import fitted_to_some
     from robustlda.tables.preparation import TablePreparation
 
     label, files = label_column(columns), parquet_files(table)
-    _check_one_person(label, pq.read_schema(files[0]).names)
+    _check_one_person(label, schema_of(files[0]).names)
     preparation = TablePreparation(columns=columns.features, keep=columns.keep)
     fitted_to_some(files, label, columns.id, preparation)
     rows = ParquetTable(table, label, id=columns.id, preparation=preparation)

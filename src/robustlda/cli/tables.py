@@ -53,10 +53,12 @@ def understood(raw: "RawTable", columns: Columns, verified: tuple[Path, ...] = (
 def _rows(raw: "RawTable", id: str | None) -> dict[str, int]:
     """All rows of a table by what they are called in a file of results."""
     from robustlda.report.audit_files import spreadsheet_safe
+    from robustlda.tables.frames import flattened
 
     names = range(raw.data.num_rows)
     if id is not None:
-        names = raw.data[id].to_pylist() if id in raw.data.column_names else []
+        data = flattened(raw.data)
+        names = data[id].to_pylist() if id in data.column_names else []
     return {spreadsheet_safe(str(name)): i for i, name in enumerate(names)}
 
 

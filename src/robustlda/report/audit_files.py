@@ -19,6 +19,7 @@ from robustlda.linalg import Array
 from robustlda.output import replacing
 from robustlda.report.row_values import row_values
 from robustlda.tables.columns import plain
+from robustlda.tables.frames import flattened
 from robustlda.tables.labeled import LabeledTable
 from robustlda.tables.preparation import CHANGES, tells_changes
 
@@ -152,6 +153,7 @@ def corrected(
     """
     whole = whole if table.answers is None else _with_votes(audit, table, whole)
     label = table.label if table.answers is None else whole.column_names[-1]
+    whole = whole if label in whole.column_names else flattened(whole)
     name, changes = _changes_before(whole)
     labels, kind, places = whole[label].to_pylist(), plain(whole[label]).type, table.places.tolist()
     # Classes go by texts or whole numbers, whatever the table holds: fractions, dates, decimals.
