@@ -146,6 +146,21 @@ def test_decimal_signs_are_found_anew_in_other_tables(learned, new, expected):
     assert known.told(pd.DataFrame({"w": learned}), preparation.readings()) == []
 
 
+@pytest.mark.parametrize("mark", ["?", "n/a", " - ", "NULL", ""])
+def test_spellings_of_missing_values_are_such_however_many_there_are(mark):
+    values = rng().normal(size=100).round(2)
+    gaps = np.arange(100) % 3 == 0
+    frame = pd.DataFrame({"x": np.where(gaps, np.nan, values), "w": [f"{v} kg" for v in values]})
+    frame["w"] = frame["w"].mask(gaps)
+    text = pd.DataFrame({"x": np.where(gaps, mark, values.astype(str)), "w": frame["w"].where(~gaps, mark)})
+    preparation = TablePreparation().fit(frame)
+    assert_allclose(TablePreparation().fit_transform(text), preparation.transform(frame))
+    assert_allclose(preparation.transform(text), preparation.transform(frame))
+    assert preparation.unseen(text) == {}
+    with pytest.raises(ValueError, match="'x' held numbers when the model was made; here it holds text"):
+        preparation.transform(text.assign(x=np.where(gaps, "1.5", "none of it")))
+
+
 def test_few_words_among_numbers_are_missing_values():
     texts = [f"{v:.1f}" for v in rng().normal(size=95)] + ["?", "unknown", "n/k", "?", "?"]
     column = pa.chunked_array([pa.array(texts)])

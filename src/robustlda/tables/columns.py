@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from robustlda.linalg import Array
 from robustlda.tables import dates as in_text
+from robustlda.tables.dialects import MISSING as SPELLINGS
 
 MAX_CATEGORIES = 50
 """Distinct words beyond which a column is text rather than a category."""
@@ -150,9 +151,10 @@ def _hidden_numbers(words: list[str], times: Array) -> Reading | None:
     matches = [_number_match(w) for w in words]
     if any(m is not None and _is_code(m.group(2)) for m in matches):
         return None
-    share = sum(int(t) for m, t in zip(matches, times, strict=True) if m is not None) / times.sum()
+    solid = sum(int(t) for w, t in zip(words, times, strict=True) if not spells_missing(w))
+    share = sum(int(t) for m, t in zip(matches, times, strict=True) if m is not None) / max(solid, 1)
     others = [w for w, m in zip(words, matches, strict=True) if m is None]
-    if share < MOSTLY or len(others) > _MAX_MARKERS:
+    if share < MOSTLY or sum(not spells_missing(w) for w in others) > _MAX_MARKERS:
         return None
     units = [_unit(m) for m in matches if m is not None]
     unit = max(set(units), key=lambda u: (units.count(u), u))
@@ -165,6 +167,11 @@ def _hidden_numbers(words: list[str], times: Array) -> Reading | None:
         shown = ", ".join(repr(_short(w)) for w in sorted(others + odd)[:_MAX_MARKERS])
         parts.append(f"{shown} counted as missing")
     return Reading("number", "; ".join(parts) + ".", unit, decimal)
+
+
+def spells_missing(word: str) -> bool:
+    """Whether a cell says that a value is missing, as "?" and "n/a" do among numbers."""
+    return word.strip().lower() in SPELLINGS
 
 
 def _number_match(word: str) -> re.Match[str] | None:

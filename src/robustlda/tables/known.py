@@ -37,8 +37,17 @@ def check_columns(table: pa.Table, readings: Mapping[str, Reading]) -> None:
             raise ValueError(f"The column {name!r} held dates when the model was made; here it is {here}.")
         if reading.kind != "number" or not text or given.null_count == len(given):
             continue
-        if np.isnan(kinds.numbers(given, reading)).sum() > (1 - kinds.MOSTLY) * len(given) + given.null_count:
+        if _share_of_numbers(given, reading) < kinds.MOSTLY:
             raise ValueError(f"The column {name!r} held numbers when the model was made; here it holds text.")
+
+
+def _share_of_numbers(column: pa.ChunkedArray, reading: Reading) -> float:
+    """How many of the texts that do not stand for missing values are numbers."""
+    counts = column.drop_null().value_counts()
+    texts, times = counts.field("values"), counts.field("counts").to_numpy()
+    solid = np.array([not kinds.spells_missing(text) for text in texts.to_pylist()], bool)
+    read = np.isfinite(kinds.numbers(pa.chunked_array([texts]), reading))
+    return float((read * times)[solid].sum() / times[solid].sum()) if solid.any() else 1.0
 
 
 def _fits(column: pa.ChunkedArray, reading: Reading) -> bool:
@@ -123,4 +132,4 @@ def _no_numbers(column: pa.ChunkedArray, reading: Reading) -> set[str]:
     if not _is_text(column):
         return set()
     unread = np.isnan(kinds.numbers(column, reading))
-    return set(kinds.words(column)[unread]) - {kinds.MISSING, ""}
+    return {word for word in kinds.words(column)[unread] if not (word == kinds.MISSING or kinds.spells_missing(word))}
