@@ -221,6 +221,10 @@ def test_rows_keep_the_numbers_they_have_in_the_file(tmp_path):
         (["t.csv", "--label", "name"], "holds a different value in every row"),
         (["t.csv", "--label", "name", "--fix", "reviewed"], "name the file with --verified"),
         (["t.csv", "--label", "x", "--images", "28"], "is not a size such as 28x28"),
+        (
+            ["bare.csv", "--label", "kind"],
+            "column 2. There is no header; the columns are called",
+        ),
         (["t.csv", "--label", "name", "--workers", "2"], "Only Parquet files are read in parts"),
         (["t.parquet", "--label", "x", "--label", "z", "--workers", "1"], "Answers of several people need a table"),
     ],
@@ -228,6 +232,7 @@ def test_rows_keep_the_numbers_they_have_in_the_file(tmp_path):
 def test_what_makes_no_sense_is_refused(words, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pd.DataFrame({"name": [f"n{i}" for i in range(30)], "x": np.arange(30.0)}).to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "bare.csv").write_text("".join(f"{i}.5,{'ab'[i % 2]}\n" for i in range(30)))
     result = inside("audit", *words, "--out", "out")
     assert result.returncode == 2
     assert message in " ".join(result.stderr.split())

@@ -58,8 +58,9 @@ def understand(
     others = [*columns, *([id] if id else [])]
     try:
         check_columns(data, others)
-    except ValueError as error:  # the column may be in another sheet
-        raise ValueError(" ".join([str(error), *(note for note in table.notes if "--sheet" in note)])) from None
+    except ValueError as error:  # the column may be in another sheet, or have no name
+        notes = [note for note in table.notes if "--sheet" in note or "no header" in note]
+        raise ValueError(" ".join([str(error), *notes])) from None
     preparation = preparation or TablePreparation()
     check_roles(columns, id, preparation)
     named = ", ".join(columns)
