@@ -401,6 +401,18 @@ def test_answers_of_several_people_in_one_table(tmp_path):
     assert list(corrected.columns) == [*frame.columns, "label", "label_change"]
     assert (corrected["label"] == kind)[corrected["label"].notna()].mean() > 0.9
 
+    # A second round learns neither from what the first has made of the answers, nor makes another column of them.
+    result = call("audit", tmp_path / "out" / "corrected.csv", *words, "--fix", "flagged", "--out", tmp_path / "again")
+    assert "Column 'label': It is what an audit has made of the labels. It was left out" in " ".join(
+        result.stdout.split()
+    )
+    assert rows(tmp_path / "again")[0]["probability_wrong"] == rows(tmp_path / "out")[0]["probability_wrong"]
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "again" / "corrected.csv"), corrected)
+    own = frame.assign(label=np.arange(len(frame)) % 5, label_change=None)
+    assert {use.name: use.kind for use in LabelAudit().fit(own, ["Ann", "Bob"]).preparation_.columns_}[
+        "label"
+    ] == "number"
+
     audit = LabelAudit().fit(frame, ["Ann", "Bob", "Cy, jr."])
     assert [round(share, 6) for share in audit.annotator_accuracy_] == [one["accuracy"] for one in people]
 
