@@ -436,6 +436,19 @@ def test_classes_in_parts_are_called_as_in_memory(tmp_path, kind):
         assert len(found[0]) > 8
 
 
+@pytest.mark.parametrize("named", ["data", "data/part-*.parquet"])
+def test_a_folder_that_is_read_is_not_replaced_even_by_force(mixed, trees, tmp_path, named):
+    _, table, *_ = mixed
+    (tmp_path / "data").mkdir()
+    pq.write_table(table, tmp_path / "data" / "part-0.parquet")
+    before = (tmp_path / "data" / "part-0.parquet").read_bytes()
+    words = (str(trees / "parts.skops"), str(tmp_path / named), "-o", str(tmp_path / "data"), "--force")
+    result = inside("predict", *words)
+    assert result.returncode == 2
+    assert "data is read and would be replaced; choose another name for what is written." in result.stderr
+    assert (tmp_path / "data" / "part-0.parquet").read_bytes() == before
+
+
 def test_what_is_hidden_in_a_folder_is_no_part_of_it(parts, audited, tmp_path):
     for part in parts.glob("*.parquet"):
         (tmp_path / "data").mkdir(exist_ok=True)

@@ -638,6 +638,26 @@ def test_what_a_person_has_found_is_always_corrected(tmp_path):
     assert audited(tmp_path / "t.csv", tmp_path / "both", *words)[0]["verified"] == 4
 
 
+def test_what_is_read_is_not_replaced_even_by_force(tmp_path):
+    frame, _ = wines()
+    path, model, checked = tmp_path / "suspects.csv", tmp_path / "m.skops", tmp_path / "v.csv"
+    frame.to_csv(path, index=False)
+    checked.write_text(f"id,verified\n1,{frame['kind'][1]}\n")
+    assert inside("fit", str(path), "--label", "kind", "-o", str(model)).returncode == 0
+    before = {one: one.read_bytes() for one in (path, model, checked)}
+    for words in (
+        ("fit", path, "--label", "kind", "-o", path),
+        ("fit", path, "--label", "kind", "--verified", checked, "-o", checked),
+        ("predict", model, path, "-o", path),
+        ("predict", model, path, "-o", model),
+        ("audit", path, "--label", "kind", "--out", tmp_path),
+    ):
+        result = inside(*map(str, words), "--force")
+        assert result.returncode == 2
+        assert "is read and would be replaced; choose another name for what is written." in result.stderr
+    assert before == {one: one.read_bytes() for one in before}
+
+
 @pytest.mark.parametrize("in_parts", [False, True])
 def test_labels_ids_and_features_in_nested_fields(tmp_path, in_parts):
     frame, _ = wines()

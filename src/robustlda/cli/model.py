@@ -49,6 +49,7 @@ def fit(
     from robustlda.output import new_files, printable, results_folder
     from robustlda.report.audit_files import about_lost
 
+    tables.check_kept(out, table, *verified)
     new_files([out], force=force)
     click.get_current_context().with_resource(results_folder(out.parent))
     persistence.check_writable(out)
@@ -119,6 +120,7 @@ def predict(
     from robustlda.tables.frames import flattened
 
     in_parts = parts.is_in_parts(table, by.asked)
+    tables.check_kept(out, table, model)
     if in_parts:
         prediction.check_place(out, force)
     if not (in_parts and out.is_dir()):

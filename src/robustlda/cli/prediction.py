@@ -156,9 +156,11 @@ def check_place(out: Path, force: bool) -> None:
 
 def predict_in_parts(question: Question, table: str, out: Path, checkpoint: Path | None, screen: "Screen") -> Counts:
     """Predictions for Parquet files, all of them at their place, or none."""
+    from robustlda.cli.tables import check_kept
     from robustlda.data.parquet import fragments, parquet_files, schema_of
 
     files = parquet_files(table)
+    check_kept(out, *files, *{Path(path).parent for path in files})
     pieces = [piece for path in files for piece in fragments(path, max(1, len(question.model.columns)))]
     question.check(table, len(pieces), schema_of(files[0]).names)
     question = replace(question, path=question.path.absolute())  # workers may be in another folder

@@ -22,6 +22,13 @@ def check_there(table: str) -> None:
     regular(Path(table))
 
 
+def check_kept(out: Path, *inputs: Path | str) -> None:
+    """Refuse to replace what is read, which --force does not mean."""
+    for path in map(Path, inputs):
+        if out.exists() and path.exists() and out.samefile(path):
+            raise ValueError(f"{out} is read and would be replaced; choose another name for what is written.")
+
+
 def read(table: str, layout: Layout) -> "RawTable":
     """The table, with notes on how it was read."""
     from robustlda.tables.limits import check_size
