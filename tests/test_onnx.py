@@ -484,7 +484,9 @@ def test_types_and_decimal_signs_of_another_table_are_read_alike_by_both_kinds_o
         model, out = str(tmp_path / f"m.{ending}"), str(tmp_path / "p.csv")
         assert inside("fit", str(tmp_path / "t.csv"), "--label", "kind", "-o", model).returncode == 0
         result = inside("predict", model, str(tmp_path / "new.csv"), "-o", out, "--force")
-        assert "Numbers in 'w' have a decimal comma, unlike those that the model was made of." in result.stdout
+        assert (
+            "Numbers in 'w' were read with a decimal comma, unlike those that the model was made of." in result.stdout
+        )
         assert "has values that the model has not seen" not in result.stdout
         found.append(pd.read_csv(out))
     assert (found[0]["predicted"] == kind[:40]).mean() > 0.9

@@ -141,8 +141,9 @@ def test_decimal_signs_are_found_anew_in_other_tables(learned, new, expected):
     assert_allclose(kinds.numbers(as_arrow(frame)["w"], reading)[:2], expected)
     sign = kinds.decimal_here(as_arrow(frame)["w"], reading)
     mark = {",": "comma", ".": "point"}[sign]
-    other = [f"Numbers in 'w' have a decimal {mark}, unlike those that the model was made of."]
-    assert known.told(frame, preparation.readings()) == (other if sign != (reading.decimal or ".") else [])
+    other = ", unlike those that the model was made of" if reading.decimal else ""
+    said = [f"Numbers in 'w' were read with a decimal {mark}{other}."] if sign != (reading.decimal or ".") else []
+    assert known.told(frame, preparation.readings()) == said
     assert known.told(pd.DataFrame({"w": learned}), preparation.readings()) == []
 
 

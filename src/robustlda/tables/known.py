@@ -105,7 +105,8 @@ def _other_signs(table: pa.Table, readings: Mapping[str, Reading]) -> list[str]:
             sign = kinds.decimal_here(table[name], reading)
             if sign != (reading.decimal or "."):
                 mark = "comma" if sign == "," else "point"
-                said.append(f"Numbers in {name!r} have a decimal {mark}, unlike those that the model was made of.")
+                other = ", unlike those that the model was made of" if reading.decimal else ""
+                said.append(f"Numbers in {name!r} were read with a decimal {mark}{other}.")
     return said
 
 
