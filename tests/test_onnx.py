@@ -469,6 +469,31 @@ def test_tables_are_predicted_alike_by_both_kinds_of_file(fitted):
     np.testing.assert_allclose(by_graph.iloc[:, 2:], by_skops.iloc[:, 2:], rtol=0, atol=1e-10)
 
 
+def test_types_and_decimal_signs_of_another_table_are_read_alike_by_both_kinds_of_file(tmp_path):
+    rng = np.random.default_rng(0)
+    kind = np.arange(200) % 2
+    sizes = np.where(rng.random(200) < 0.7, np.array(["7.0", "9.5"])[kind], rng.choice(["7.0", "9.5"], 200))
+    weights = [f"{v:.1f} kg" for v in rng.normal(3 + kind, 0.3)]
+    frame = pd.DataFrame({"w": weights, "size": sizes.astype(object), "kind": kind})
+    few = frame[:40].assign(w=frame["w"][:40].str.replace(".", ","))
+    few.to_csv(tmp_path / "new.csv", index=False)
+    frame.loc[rng.random(200) < 0.2, "size"] = "One size"
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    found = []
+    for ending in ("skops", "onnx"):
+        model, out = str(tmp_path / f"m.{ending}"), str(tmp_path / "p.csv")
+        assert inside("fit", str(tmp_path / "t.csv"), "--label", "kind", "-o", model).returncode == 0
+        result = inside("predict", model, str(tmp_path / "new.csv"), "-o", out, "--force")
+        assert (
+            "Numbers in 'w' were read with a decimal comma, unlike those that the model was made of." in result.stdout
+        )
+        assert "has values that the model has not seen" not in result.stdout
+        found.append(pd.read_csv(out))
+    assert (found[0]["predicted"] == kind[:40]).mean() > 0.9
+    assert found[0]["predicted"].tolist() == found[1]["predicted"].tolist()
+    np.testing.assert_allclose(found[0]["probability"], found[1]["probability"], atol=1e-10)
+
+
 def words(column):
     """Texts as a graph takes them."""
     return np.array([["" if word is None or word != word else word.strip()] for word in column], object)

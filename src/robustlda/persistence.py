@@ -9,7 +9,7 @@ A file whose name ends in .onnx is a graph that runs without Python (`robustlda.
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ class TableModel:
     classes: Any
     probabilities: Callable[[Any], Any]
     unseen: Callable[[Any], dict[str, list[str]]]
-    told: Callable[[Any], list[str]] = field(default=lambda table: [])
+    told: Callable[[Any], list[str]]
 
 
 _PICKLES = (".pkl", ".pickle", ".joblib")
@@ -107,18 +107,18 @@ def save(path: Path, pipeline: Any, *, label: str) -> None:
 def open_model(path: Path) -> TableModel:
     """A model of either kind, to ask about tables."""
     if not is_graph(path):
-        from robustlda.tables.known import settled_dates
+        from robustlda.tables.known import told
 
         pipeline, label = _table_pipeline(path)
         with _reading(path):  # a model may be of our type and hold nothing
             preparation = pipeline[0]
-            columns, told = preparation.columns_in_use(), partial(settled_dates, readings=preparation.readings())
-            return TableModel(label, columns, pipeline.classes_, pipeline.predict_proba, preparation.unseen, told)
+            columns, say = preparation.columns_in_use(), partial(told, readings=preparation.readings())
+            return TableModel(label, columns, pipeline.classes_, pipeline.predict_proba, preparation.unseen, say)
     from robustlda.onnx import reading
 
     _check_there(path)
     graph = reading.read(path, LARGEST)
-    return TableModel(graph.label, graph.columns, graph.classes_, graph.predict_proba, graph.unseen)
+    return TableModel(graph.label, graph.columns, graph.classes_, graph.predict_proba, graph.unseen, graph.told)
 
 
 def _table_pipeline(path: Path) -> tuple[Any, str]:

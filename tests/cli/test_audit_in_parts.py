@@ -9,6 +9,8 @@ import socket
 import subprocess
 import sys
 import time
+from datetime import date
+from decimal import Decimal
 
 import click
 import numpy as np
@@ -385,11 +387,92 @@ def test_predictions_in_parts_that_cannot_be_are_one_sentence(mixed, trees, tmp_
 
 def test_rows_without_a_label_in_parts_are_refused(mixed, tmp_path):
     _, table, *_ = mixed
-    labels = [None if i % 100 == 0 else v for i, v in enumerate(table["kind"].to_pylist())]
-    pq.write_table(table.set_column(4, "kind", pa.array(labels)), tmp_path / "t.parquet")
-    result = inside("audit", str(tmp_path), "--label", "kind", "--out", str(tmp_path / "out"))
+    for missing, step, words in (
+        (None, 100, "9 rows have no label in column 'kind': of a table that is read in parts, leave them out first"),
+        (" ? ", 100, "9 rows have no label in column 'kind'"),
+        ("", 1000, "1 row has no label in column 'kind': of a table that is read in parts, leave it out first"),
+    ):
+        labels = [missing if i % step == 0 else v for i, v in enumerate(table["kind"].to_pylist())]
+        pq.write_table(table.set_column(4, "kind", pa.array(labels)), tmp_path / "t.parquet")
+        result = inside("audit", str(tmp_path), "--label", "kind", "--out", str(tmp_path / "out"))
+        assert result.returncode == 2
+        assert words in result.stderr
+
+
+@pytest.mark.parametrize("kind", ["float", "fraction", "decimal", "date", "typo", "bool"])
+def test_classes_in_parts_are_called_as_in_memory(tmp_path, kind):
+    rng = np.random.default_rng(0)
+    true = rng.integers(0, 2, 200)
+    given = np.where(rng.random(200) < 0.08, 1 - true, true)
+    labels = {
+        "float": pa.array(given.astype(float)),
+        "fraction": pa.array(given + 0.5),
+        "decimal": pa.array([Decimal("1.50") if k else Decimal("2.00") for k in given]),
+        "date": pa.array([date(2024, 1, 1 + k) for k in given.tolist()]),
+        "typo": pa.array(["yy" if i == 9 else ("yes", "no")[k] for i, k in enumerate(given)]),
+        "bool": pa.array(given.astype(bool)),
+    }[kind]
+    X = {"x": rng.normal(4 * true), "z": rng.normal(-2 * true)}
+    pq.write_table(pa.table({**X, "label": labels}), tmp_path / "t.parquet")
+    found, said = [], []
+    for name, words in (("memory", []), ("parts", ["--checkpoint", str(tmp_path / "ck")])):
+        out, model = tmp_path / name, str(tmp_path / f"{name}.skops")
+        result = inside("audit", str(tmp_path / "t.parquet"), "--label", "label", "--out", str(out), *words)
+        assert result.returncode == 0, result.stderr
+        with (out / "suspects.csv").open(newline="", encoding="utf-8") as file:
+            lines = [line for line in csv.DictReader(file) if line["finding"]]
+        found.append({line["id"]: (line["given"], line["suggested"]) for line in lines})
+        words = [] if name == "memory" else ["--checkpoint", str(tmp_path / "ck2")]
+        result = inside("fit", str(tmp_path / "t.parquet"), "--label", "label", "-o", model, *words)
+        assert result.returncode == 0, result.stderr
+        result = inside("predict", model, str(tmp_path / "t.parquet"), "-o", str(tmp_path / f"{name}.csv"))
+        said.append(re.findall(r".*% of the labels.*", result.stdout))
+    assert said[0] == said[1] != []
+    if kind == "typo":
+        words = "Labels that occur only once or twice are classes of their own: 'yy' (1). Are they typos?"
+        assert words in json.loads((tmp_path / "parts" / "audit.json").read_text())["notes"]
+    else:
+        assert found[0] == found[1]
+        assert len(found[0]) > 8
+
+
+@pytest.mark.parametrize("named", ["data", "data/part-*.parquet"])
+def test_a_folder_that_is_read_is_not_replaced_even_by_force(mixed, trees, tmp_path, named):
+    _, table, *_ = mixed
+    (tmp_path / "data").mkdir()
+    pq.write_table(table, tmp_path / "data" / "part-0.parquet")
+    before = (tmp_path / "data" / "part-0.parquet").read_bytes()
+    words = (str(trees / "parts.skops"), str(tmp_path / named), "-o", str(tmp_path / "data"), "--force")
+    result = inside("predict", *words)
     assert result.returncode == 2
-    assert "9 rows have no label in column 'kind'" in result.stderr
+    assert "data is read and would be replaced; choose another name for what is written." in result.stderr
+    assert (tmp_path / "data" / "part-0.parquet").read_bytes() == before
+
+
+def test_what_is_hidden_in_a_folder_is_no_part_of_it(parts, audited, tmp_path):
+    for part in parts.glob("*.parquet"):
+        (tmp_path / "data").mkdir(exist_ok=True)
+        (tmp_path / "data" / part.with_suffix(".pq").name).write_bytes(part.read_bytes())
+    (tmp_path / "data" / "_log").mkdir()
+    for name in ("._part-0.parquet", "_log/0.parquet", "notes.txt"):
+        (tmp_path / "data" / name).write_bytes(b"nothing that could be read")
+    result = inside("audit", str(tmp_path / "data"), "--label", "digit", "--out", str(tmp_path / "out"))
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "out" / "suspects.csv").read_bytes() == (audited[0] / "suspects.csv").read_bytes()
+
+
+def test_answers_of_several_people_in_parts_are_refused_however_they_are_named(tmp_path):
+    pq.write_table(
+        pa.table({"x": np.arange(9.0), "Ann": ["a", "b", "c"] * 3, "Bob": ["a"] * 9}), tmp_path / "t.parquet"
+    )
+    for words, message in (
+        (["--label", "Ann,Bob"], "Answers of several people need a table in memory"),
+        (["--label", "Ann", "--label", "Bob"], "Answers of several people need a table in memory"),
+        (["--label", "Ann,Cy"], "There is no column 'Ann,Cy'"),
+    ):
+        result = inside("audit", str(tmp_path), *words, "--out", str(tmp_path / "out"))
+        assert result.returncode == 2
+        assert message in result.stderr
 
 
 def test_progress_tells_pass_objective_and_time_left():

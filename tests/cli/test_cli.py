@@ -29,6 +29,13 @@ def test_help_names_every_method_and_data_set():
     assert set(CATALOGUE) <= set(words + [word.rstrip(";.") for word in words])
 
 
+def test_compare_counts_one_as_one(tmp_path):
+    words = ("iris", "--methods", "lda", "--noise", "0", "--first", "1", "--jobs", "1", "--out", str(tmp_path))
+    said = call("compare", *words).stdout
+    assert "over 1 fold, by" in said
+    assert "(1 row)" in said
+
+
 def test_compare_writes_table_csv_and_figure(tmp_path):
     result = call(
         "compare",

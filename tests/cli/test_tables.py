@@ -221,6 +221,10 @@ def test_rows_keep_the_numbers_they_have_in_the_file(tmp_path):
         (["t.csv", "--label", "name"], "holds a different value in every row"),
         (["t.csv", "--label", "name", "--fix", "reviewed"], "name the file with --verified"),
         (["t.csv", "--label", "x", "--images", "28"], "is not a size such as 28x28"),
+        (
+            ["bare.csv", "--label", "kind"],
+            "column 2. There is no header; the columns are called",
+        ),
         (["t.csv", "--label", "name", "--workers", "2"], "Only Parquet files are read in parts"),
         (["t.parquet", "--label", "x", "--label", "z", "--workers", "1"], "Answers of several people need a table"),
     ],
@@ -228,6 +232,7 @@ def test_rows_keep_the_numbers_they_have_in_the_file(tmp_path):
 def test_what_makes_no_sense_is_refused(words, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pd.DataFrame({"name": [f"n{i}" for i in range(30)], "x": np.arange(30.0)}).to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "bare.csv").write_text("".join(f"{i}.5,{'ab'[i % 2]}\n" for i in range(30)))
     result = inside("audit", *words, "--out", "out")
     assert result.returncode == 2
     assert message in " ".join(result.stderr.split())
@@ -312,6 +317,13 @@ def test_images_are_images_when_told(tmp_path):
     result = inside("audit", str(tmp_path / "t.parquet"), "--label", "kind", "--images", "9x9", "--out", str(tmp_path))
     assert result.returncode == 2
     assert "--images 9x9 needs 81 columns of pixels; the table has 64" in result.stderr
+    frame = pd.read_parquet(tmp_path / "t.parquet")
+    for other in ([["a", "b"][i % 2] for i in range(len(frame))], pd.date_range("2024", periods=len(frame))):
+        name = next(name for name in frame.columns if name != "kind")
+        frame.assign(**{name: other}).to_parquet(tmp_path / "other.parquet")
+        words = ("--label", "kind", "--images", "8x8", "--out", str(tmp_path / "other"))
+        result = inside("audit", str(tmp_path / "other.parquet"), *words)
+        assert f"--images needs columns of numbers, and '{name}' holds something else" in result.stderr
 
 
 def test_pixels_are_all_used_and_nothing_else_is_said_of_them(tmp_path):
@@ -388,6 +400,18 @@ def test_answers_of_several_people_in_one_table(tmp_path):
     corrected = pd.read_csv(tmp_path / "out" / "corrected.csv")
     assert list(corrected.columns) == [*frame.columns, "label", "label_change"]
     assert (corrected["label"] == kind)[corrected["label"].notna()].mean() > 0.9
+
+    # A second round learns neither from what the first has made of the answers, nor makes another column of them.
+    result = call("audit", tmp_path / "out" / "corrected.csv", *words, "--fix", "flagged", "--out", tmp_path / "again")
+    assert "Column 'label': It is what an audit has made of the labels. It was left out" in " ".join(
+        result.stdout.split()
+    )
+    assert rows(tmp_path / "again")[0]["probability_wrong"] == rows(tmp_path / "out")[0]["probability_wrong"]
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "again" / "corrected.csv"), corrected)
+    own = frame.assign(label=np.arange(len(frame)) % 5, label_change=None)
+    assert {use.name: use.kind for use in LabelAudit().fit(own, ["Ann", "Bob"]).preparation_.columns_}[
+        "label"
+    ] == "number"
 
     audit = LabelAudit().fit(frame, ["Ann", "Bob", "Cy, jr."])
     assert [round(share, 6) for share in audit.annotator_accuracy_] == [one["accuracy"] for one in people]
@@ -554,6 +578,7 @@ def test_reviewed_rows_come_back_through_the_command(tmp_path):
     for content in (
         f"id;verified\n{suspects[0]['id']};Barolo\n".encode("cp1252"),
         f"\ufeffid\tverified\tnote\n{suspects[0]['id']}\tBarolo\tä\n".encode(),
+        f"id\tgiven\tverified\n{suspects[0]['id']}\t {suspects[0]['given'].upper()}\tBAROLO \n".encode("utf-16"),
     ):
         review.write_bytes(content)
         result = inside(*again, "--verified", str(review), "--format", "json")
@@ -611,6 +636,100 @@ def test_what_a_person_has_found_is_always_corrected(tmp_path):
     (tmp_path / "more.csv").write_text(f"id,verified\n51,{right[51]}\n")
     words = ("--verified", str(tmp_path / "round2.csv"), "--verified", str(tmp_path / "more.csv"))
     assert audited(tmp_path / "t.csv", tmp_path / "both", *words)[0]["verified"] == 4
+
+
+def test_what_is_read_is_not_replaced_even_by_force(tmp_path):
+    frame, _ = wines()
+    path, model, checked = tmp_path / "suspects.csv", tmp_path / "m.skops", tmp_path / "v.csv"
+    frame.to_csv(path, index=False)
+    checked.write_text(f"id,verified\n1,{frame['kind'][1]}\n")
+    assert inside("fit", str(path), "--label", "kind", "-o", str(model)).returncode == 0
+    before = {one: one.read_bytes() for one in (path, model, checked)}
+    for words in (
+        ("fit", path, "--label", "kind", "-o", path),
+        ("fit", path, "--label", "kind", "--verified", checked, "-o", checked),
+        ("predict", model, path, "-o", path),
+        ("predict", model, path, "-o", model),
+        ("audit", path, "--label", "kind", "--out", tmp_path),
+    ):
+        result = inside(*map(str, words), "--force")
+        assert result.returncode == 2
+        assert "is read and would be replaced; choose another name for what is written." in result.stderr
+    assert before == {one: one.read_bytes() for one in before}
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_labels_ids_and_features_in_nested_fields(tmp_path, in_parts):
+    frame, _ = wines()
+    frame["name"] = [f"w{i}" for i in range(len(frame))]
+    inner = frame[["kind", "name", "m0"]].to_dict("records")
+    table = {"about": pa.array([{"wine": one} for one in inner])} | {f"m{j}": frame[f"m{j}"] for j in range(5, 13)}
+    pq.write_table(pa.table(table), tmp_path / "t.parquet")
+    number = iter(range(9))
+
+    def run(*words):
+        last = ["--checkpoint", str(tmp_path / f"ck{next(number)}")] if in_parts else []
+        result = inside(words[0], *map(str, words[1:]), "--id", "about.wine.name", *last)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    label = ("--label", "about.wine.kind")
+    fix = () if in_parts else ("--fix", "flagged")
+    run("audit", tmp_path / "t.parquet", *label, "--out", tmp_path / "out", *fix)
+    first = rows(tmp_path / "out")[0]
+    assert first["id"].startswith("w")
+    (tmp_path / "v.csv").write_text(f"id,given,verified\n{first['id']},{first['given']},{first['suggested']}\n")
+    run("audit", tmp_path / "t.parquet", *label, "--out", tmp_path / "again", "--verified", tmp_path / "v.csv", *fix)
+    assert findings(tmp_path / "again")["verified"] == 1
+    if not in_parts:
+        corrected = pq.read_table(tmp_path / "again" / "corrected.parquet").to_pandas()
+        row = corrected[corrected["about.wine.name"] == first["id"]].iloc[0]
+        assert row["about.wine.kind"] == first["suggested"]
+        assert row["label_change"] == f"was {first['given']}, checked"
+    run("fit", tmp_path / "t.parquet", *label, "--out", tmp_path / "m.skops")
+    said = run("predict", tmp_path / "m.skops", tmp_path / "t.parquet", "--out", tmp_path / "p.csv")
+    assert "of the labels in 'about.wine.kind' agree with the predictions" in said
+    assert pd.read_csv(tmp_path / "p.csv")["id"].tolist() == [one["name"] for one in inner]
+
+
+@pytest.mark.parametrize("words", [[], ["--checkpoint"]])
+def test_labels_that_a_spreadsheet_or_a_person_has_respelled_are_the_same(tmp_path, words):
+    frame, _ = wines()
+    frame["kind"] = frame["kind"] == "Barolo"
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    again = ["audit", str(tmp_path / "t.parquet"), "--label", "kind", "--out", str(tmp_path / "out"), "--force"]
+    again += [*words, str(tmp_path / "ck")] if words else []
+    assert inside(*again).returncode == 0
+    lines = rows(tmp_path / "out")[:4]
+    for line in lines:
+        line["given"], line["verified"] = line["given"].upper(), line["suggested"].upper()
+    pd.DataFrame(lines).to_csv(tmp_path / "reviewed.csv", index=False)
+    again[-1:] = [str(tmp_path / "ck2")] if words else again[-1:]
+    result = inside(*again, "--verified", str(tmp_path / "reviewed.csv"))
+    assert result.returncode == 0, result.stderr
+    assert findings(tmp_path / "out")["verified"] == 4
+
+
+def test_a_review_is_of_these_rows_though_labels_are_spelled_otherwise_by_now(tmp_path):
+    frame, _ = wines()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    audited(tmp_path / "t.csv", tmp_path / "out")
+    lines = rows(tmp_path / "out")[:4]
+    for line in lines:
+        line["verified"] = line["suggested"]
+    pd.DataFrame(lines).to_csv(tmp_path / "reviewed.csv", index=False)
+    words = ("--verified", str(tmp_path / "reviewed.csv"))
+    frame.assign(kind="  " + frame["kind"].str.upper()).to_csv(tmp_path / "t.csv", index=False)
+    assert audited(tmp_path / "t.csv", tmp_path / "again", *words)[0]["verified"] == 4
+    two = frame["kind"].where(
+        np.arange(len(frame)) % 2 == 1, frame["kind"].str.upper()
+    )  # which are classes of their own
+    frame.assign(kind=two).to_csv(tmp_path / "t.csv", index=False)
+    found, _ = audited(tmp_path / "t.csv", tmp_path / "two", *words)
+    assert found["verified"] == 4
+    words = (*words, "--exact-labels", "--out", str(tmp_path / "exact"))
+    result = inside("audit", str(tmp_path / "t.csv"), "--label", "kind", *words)
+    assert "reviewed.csv was made when row" in result.stderr
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

@@ -278,6 +278,14 @@ def test_three_rows_reviewed_by_keyboard_teach_the_next_audit(browser, table_pag
         fresh.locator(".mark").nth(3).wait_for()
         assert fresh.locator("#count").inner_text().startswith("4 of")
         assert fresh.locator(".mark").all_inner_texts() == ["accepted", "kept", "unsure", "other"]
+    # So does one that gets it as a spreadsheet elsewhere saves it.
+    with (tmp_path / "saved.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=";")
+        writer.writerows([["id", "given", "verified", "decision"], *(line.values() for line in lines)])
+    with opened(browser, table_page, 1400, "light") as fresh:
+        fresh.locator("#load").set_input_files(tmp_path / "saved.csv")
+        fresh.locator(".mark").nth(3).wait_for()
+        assert fresh.locator(".mark").all_inner_texts() == ["accepted", "kept", "unsure", "other"]
     checked = as_labels(by_id(read([path]), table.ids), table.y)
     assert len(checked) == 3
     again = audited(table, verified=checked)

@@ -1,6 +1,7 @@
 """What becomes of the columns of a table."""
 
 import pickle
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from sklearn.preprocessing import RobustScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from robustlda import LabelAudit, RobustLDA, persistence
-from robustlda.tables import TablePreparation, doubtful
+from robustlda.tables import TablePreparation, doubtful, known
 from robustlda.tables import columns as kinds
 from robustlda.tables.frames import as_arrow
 from robustlda.tables.powers import fit_powers, raised
@@ -83,6 +84,17 @@ def test_what_is_no_number_among_numbers_is_told():
     assert preparation.unseen(frame) == {}
 
 
+def test_blank_cells_among_dates_are_missing():
+    days = [f" {d}.12.2024 " for d in range(10, 32)] * 5
+    frame = pd.DataFrame({"x": rng().normal(size=110), "day": days})
+    preparation = TablePreparation().fit(frame)
+    assert preparation.readings()["day"].day_first
+    gaps = frame.assign(day=["", " ", *days[2:]])
+    assert_allclose(preparation.transform(gaps)[2:], preparation.transform(frame)[2:])
+    assert TablePreparation().fit(gaps).readings()["day"] == preparation.readings()["day"]
+    assert kind(["", " "] * 20).kind == "category"
+
+
 def test_dates_have_features():
     when = pa.array(np.arange("2024-01-01", "2024-03-01", dtype="datetime64[D]"))
     assert kind(when).kind == "date"
@@ -102,6 +114,9 @@ def test_dates_have_features():
         (["12 %", "7.5 %", "-3 %"], [12, 7.5, -3], "%"),
         (["1'000", "2'500", "3"], [1000, 2500, 3], ""),
         (["1e3", "2.5E-2", "7"], [1000, 0.025, 7], ""),
+        (["1,234 g", "2,345 g", "3,456 g"], [1234, 2345, 3456], "g"),
+        (["0,123 g", "1,5 g", "1.234 g"], [0.123, 1.5, 1234], "g"),
+        (["1,234.5 g", "1,5 g", "2.5 g"], [1234.5, 1.5, 2.5], "g"),
     ],
 )
 def test_numbers_in_text(texts, expected, unit):
@@ -109,6 +124,42 @@ def test_numbers_in_text(texts, expected, unit):
     found = kinds.understand(column, "x")
     assert (found.kind, found.unit) == ("number", unit)
     assert_allclose(kinds.numbers(column, found)[: len(texts)], expected)
+
+
+@pytest.mark.parametrize(
+    ("learned", "new", "expected"),
+    [
+        (["2.5 kg", "3.5 kg"], ["2,5 kg", "1,234 kg"], [2.5, 1.234]),
+        (["2,5 kg", "3,5 kg"], ["2.5 kg", "1.234 kg"], [2.5, 1.234]),
+        (["2,5 kg", "3,5 kg"], ["1.234 kg", "1,234 kg"], [1234, 1.234]),
+        ([2.5, 3.5], ["2,5", "unknown"], [2.5, np.nan]),
+    ],
+)
+def test_decimal_signs_are_found_anew_in_other_tables(learned, new, expected):
+    preparation = TablePreparation().fit(pd.DataFrame({"w": learned * 20}))
+    reading, frame = preparation.readings()["w"], pd.DataFrame({"w": new * 10})
+    assert_allclose(kinds.numbers(as_arrow(frame)["w"], reading)[:2], expected)
+    sign = kinds.decimal_here(as_arrow(frame)["w"], reading)
+    mark = {",": "comma", ".": "point"}[sign]
+    other = ", unlike those that the model was made of" if reading.decimal else ""
+    said = [f"Numbers in 'w' were read with a decimal {mark}{other}."] if sign != (reading.decimal or ".") else []
+    assert known.told(frame, preparation.readings()) == said
+    assert known.told(pd.DataFrame({"w": learned}), preparation.readings()) == []
+
+
+@pytest.mark.parametrize("mark", ["?", "n/a", " - ", "NULL", ""])
+def test_spellings_of_missing_values_are_such_however_many_there_are(mark):
+    values = rng().normal(size=100).round(2)
+    gaps = np.arange(100) % 3 == 0
+    frame = pd.DataFrame({"x": np.where(gaps, np.nan, values), "w": [f"{v} kg" for v in values]})
+    frame["w"] = frame["w"].mask(gaps)
+    text = pd.DataFrame({"x": np.where(gaps, mark, values.astype(str)), "w": frame["w"].where(~gaps, mark)})
+    preparation = TablePreparation().fit(frame)
+    assert_allclose(TablePreparation().fit_transform(text), preparation.transform(frame))
+    assert_allclose(preparation.transform(text), preparation.transform(frame))
+    assert preparation.unseen(text) == {}
+    with pytest.raises(ValueError, match="'x' held numbers when the model was made; here it holds text"):
+        preparation.transform(text.assign(x=np.where(gaps, "1.5", "none of it")))
 
 
 def test_few_words_among_numbers_are_missing_values():
@@ -314,6 +365,28 @@ def test_any_kind_of_frame_gives_the_same_features():
     assert as_arrow(np.eye(3)).column_names == ["x0", "x1", "x2"]
 
 
+@pytest.mark.parametrize(
+    ("words", "here"),
+    [
+        (["7.0", "7.5", "One size"], [7.0, 7.5]),
+        (["7,0", "7,5", "keine"], [7.0, 7.5]),
+        (["01", "02", "x"], [1, 2]),
+        (["True", "False", "Maybe"], [True, False]),
+        (["31.12.2024", "1.1.2025", "never"], [date(2024, 12, 31), date(2025, 1, 1)]),
+    ],
+)
+def test_categories_go_by_what_they_say_whatever_the_type(words, here):
+    frame = pd.DataFrame({"x": rng().normal(size=60), "size": words * 20})
+    preparation = TablePreparation().fit(frame)
+    assert preparation.readings()["size"].kind == "category"
+    few = pa.table({"x": [0.5, 0.5, 0.5], "size": pa.array([*here, None])})
+    same = pa.table({"x": [0.5, 0.5, 0.5], "size": pa.array([*words[:2], None])})
+    assert_array_equal(preparation.transform(few), preparation.transform(same))
+    assert preparation.unseen(few) == {}
+    new = few.set_column(1, "size", pa.array([3] * 3))
+    assert preparation.unseen(new) == {"size": ["3"]}
+
+
 def test_new_rows_are_found_by_name_and_new_categories_said():
     y, frame = table()
     prepared = TablePreparation().fit(frame, y)
@@ -327,6 +400,14 @@ def test_new_rows_are_found_by_name_and_new_categories_said():
         prepared.transform(frame.select(["color", "again"]))
     with pytest.raises(ValueError, match="'again' held numbers when the model was made; here it holds text"):
         prepared.transform(frame.set_column(3, "again", pa.array(["none of it"] * 400)))
+    for name, held, value in (
+        ("again", "numbers", [1.5]),
+        ("again", "numbers", date(2024, 1, 5)),
+        ("color", "words", [1]),
+    ):
+        other = frame.set_column(frame.column_names.index(name), name, pa.array([value] * 400))
+        with pytest.raises(ValueError, match=f"'{name}' held {held} when the model was made; here it is of type"):
+            prepared.transform(other)
     empty = frame.set_column(3, "again", pa.nulls(400, pa.float64()))
     assert np.isfinite(prepared.transform(empty)).all()
 

@@ -268,3 +268,16 @@ def test_damage_is_read_or_refused(data, tmp_path):
         read_table(path)
     except ValueError as refused:
         check_sentence(str(refused))
+
+
+@pytest.mark.parametrize(
+    ("days", "order", "example"),
+    [
+        (["01/02/2024", "05/05/2024", "13/02/2024", "14/02/2024"], "day", "13/02/2024"),
+        (["01/02/2024", "02/28/2024"], "month", "02/28/2024"),
+        (["01.02.2024", "13.02.2024"], "day", "01.02.2024"),
+    ],
+)
+def test_the_date_that_shows_an_order_does_show_it(tmp_path, days, order, example):
+    (tmp_path / "t.csv").write_text("when,x\n" + "".join(f"{day},{i}\n" for i, day in enumerate(days)))
+    assert f"Dates in 'when' begin with the {order}, as {example} shows." in read_table(tmp_path / "t.csv").notes

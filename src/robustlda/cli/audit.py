@@ -201,6 +201,8 @@ class _Results:
         replaced = [path for path in verified if path.resolve() in [(out / name).resolve() for name in self.names]]
         if replaced:
             raise ValueError(f"{replaced[0]} would be replaced, and with it what was checked; choose another --out.")
+        for name in ("suspects.csv", "rows") if table is not None else ():
+            tables.check_kept(out / name, str(table))
         _refuse_to_lose(out / "suspects.csv", verified)
         click.get_current_context().with_resource(results_folder(out, alone=self.names[:1]))
 

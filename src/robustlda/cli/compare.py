@@ -112,12 +112,14 @@ def compare(
     figure = figures.accuracy_against_noise(rows, reference=reference) if drawn else None
     _write(tables.in_order(everything), figure, out)
     levels = f"{figures.CONTAMINATION[kind]}, %"
-    screen.print(f"Mean accuracy on clean test data over {min(first or folds, folds)} folds, by {levels}:")
+    n = min(first or folds, folds)
+    screen.print(f"Mean accuracy on clean test data over {n} {'fold' if n == 1 else 'folds'}, by {levels}:")
     for dataset in chosen:
         screen.print(_table(dataset, names, noise, tables.with_reference(rows, reference)))
     _print_failures(rows, missing, screen)
     picture = f" and {out / FILES[1]}" if drawn else "; nothing has succeeded that could be drawn"
-    screen.print(f"\nWrote {out / FILES[0]} ({len(everything)} rows){picture}.")
+    said = "1 row" if len(everything) == 1 else f"{len(everything)} rows"
+    screen.print(f"\nWrote {out / FILES[0]} ({said}){picture}.")
 
 
 def _methods(words: str) -> tuple[list[str], dict[str, str]]:

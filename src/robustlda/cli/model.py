@@ -49,6 +49,7 @@ def fit(
     from robustlda.output import new_files, printable, results_folder
     from robustlda.report.audit_files import about_lost
 
+    tables.check_kept(out, table, *verified)
     new_files([out], force=force)
     click.get_current_context().with_resource(results_folder(out.parent))
     persistence.check_writable(out)
@@ -116,8 +117,10 @@ def predict(
     from robustlda.cli.screen import Screen
     from robustlda.output import new_files, printable, results_folder
     from robustlda.report.audit_files import TableWriter
+    from robustlda.tables.frames import flattened
 
     in_parts = parts.is_in_parts(table, by.asked)
+    tables.check_kept(out, table, model)
     if in_parts:
         prediction.check_place(out, force)
     if not (in_parts and out.is_dir()):
@@ -134,7 +137,7 @@ def predict(
     else:
         with screen.working("predicting …"), TableWriter(out) as writer:
             raw = tables.read(table, layout)
-            data = raw.data
+            data = flattened(raw.data)
             question.check(table, data.num_rows, data.column_names)
             found, counts = question.answer(data, 0)
             notes = [*raw.notes, *question.model.told(data)]

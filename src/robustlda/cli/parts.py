@@ -28,6 +28,7 @@ SUMS = {"fit": 115, "audit": 140}
 """Sums over all rows that are usual, to tell how much time is left."""
 
 _NEEDS_DASK = "--workers and --scheduler need Dask: pip install 'robustlda[dask]'."
+_ONE_PERSON = "Answers of several people need a table in memory; this one is read in parts: --label COLUMN."
 _PARQUET = (".parquet", ".pq")
 
 
@@ -61,8 +62,14 @@ def label_column(columns: Columns) -> str:
     if columns.label is None:
         raise ValueError("Specify the column that holds the labels: --label COLUMN.")
     if not isinstance(columns.label, str):
-        raise ValueError("Answers of several people need a table in memory; this one is read in parts: --label COLUMN.")
+        raise ValueError(_ONE_PERSON)
     return columns.label
+
+
+def _check_one_person(label: str, names: list[str]) -> None:
+    """Refuse what names several columns, comma-separated."""
+    if "," in label and label not in names and all(name.strip() in names for name in label.split(",")):
+        raise ValueError(_ONE_PERSON)
 
 
 @contextmanager
@@ -180,55 +187,62 @@ def _read(
     """Rows as features, what makes features of them, and what has to be said about columns and labels."""
     from robustlda.data import ParquetTable, parted_input
     from robustlda.data.journal import Journal
-    from robustlda.data.parquet import parquet_files
+    from robustlda.data.parquet import parquet_files, schema_of
     from robustlda.tables.parts import fitted_to_some
     from robustlda.tables.preparation import TablePreparation
 
-    label = label_column(columns)
+    label, files = label_column(columns), parquet_files(table)
+    _check_one_person(label, schema_of(files[0]).names)
     preparation = TablePreparation(columns=columns.features, keep=columns.keep)
-    fitted_to_some(parquet_files(table), label, columns.id, preparation)
+    fitted_to_some(files, label, columns.id, preparation)
     rows = ParquetTable(table, label, id=columns.id, preparation=preparation)
     journal = Journal(checkpoint, watch)
     journal.begin((__version__, rows.identity(), columns, [path.read_bytes() for path in verified]))
     # Features are known by their places, as those that the preparation makes of other tables are.
     data = replace(parted_input.read(rows, journal=journal), names=None)
-    data, more = _one_spelling(data, label, exact=columns.exact_labels)
+    data, more = _as_classes(data, label, exact=columns.exact_labels)
     return data, preparation, [*(finding.message for finding in preparation.findings_), *more]
 
 
-def _one_spelling(data: "PartedInput", label: str, *, exact: bool) -> "tuple[PartedInput, list[str]]":
-    """The rows with labels that differ only in case or spaces taken as one."""
+def _as_classes(data: "PartedInput", label: str, *, exact: bool) -> "tuple[PartedInput, list[str]]":
+    """The rows with the names of their classes, as they would have in memory; labels that differ only in case or spaces
+    are one.
+    """
     from functools import partial
 
     import numpy as np
+    import pyarrow as pa
 
-    from robustlda.tables.understanding import one_spelling
+    from robustlda.tables.understanding import as_names, one_spelling, rare_labels
 
     assert data.labels is not None
     counts = data.labels.parts.fold(_counted, _added, data.labels)
     if None in counts:
+        lack = "1 row has" if counts[None] == 1 else f"{counts[None]:,} rows have"
+        them = "it" if counts[None] == 1 else "them"
         raise ValueError(
-            f"{counts[None]:,} rows have no label in column {label!r}: of a table that is read in parts, leave "
-            "them out first."
+            f"{lack} no label in column {label!r}: of a table that is read in parts, leave {them} out first."
         )
-    if exact or not all(isinstance(each, str) for each in counts):
-        return data, []
-    distinct = np.array(sorted(counts))
-    spelled, findings = one_spelling(distinct, np.array([counts[str(each)] for each in distinct]), label)
-    if not findings:
-        return data, []
-    labels = data.labels.apply(partial(_respelled, distinct, spelled))
-    return replace(data, labels=labels), [finding.message for finding in findings]
+    distinct = np.array([*sorted(counts), None], object)[:-1]
+    names = np.array(as_names(pa.chunked_array([pa.array(distinct)])).to_pylist())
+    often = np.array([counts[each] for each in distinct])
+    spelled, findings = (names, []) if exact else one_spelling(names, often, label)
+    notes = [finding.message for finding in findings]
+    classes, index = np.unique(spelled, return_inverse=True)
+    notes += rare_labels(classes, np.bincount(index, often))
+    if spelled.tolist() == distinct.tolist() and not isinstance(distinct[0], float):
+        return data, notes
+    return replace(data, labels=data.labels.apply(partial(_respelled, distinct, spelled))), notes
 
 
 def _counted(labels: Any) -> dict[Any, int]:
-    """How often there is each label in a part; missing ones, and empty ones, under None."""
+    """How often there is each label in a part; missing ones, empty ones and question marks under None."""
     from collections import Counter
 
     from robustlda.data.parted_input import MAX_LABELS
 
     counts = Counter(
-        None if v is None or v != v or (isinstance(v, str) and not v.strip()) else v for v in labels.tolist()
+        None if v is None or v != v or (isinstance(v, str) and v.strip() in ("", "?")) else v for v in labels.tolist()
     )
     if len(counts) > MAX_LABELS:
         raise ValueError(f"There are more than {MAX_LABELS:,} different labels; class labels are needed.")
@@ -242,7 +256,9 @@ def _added(left: dict[Any, int], right: dict[Any, int]) -> dict[Any, int]:
 def _respelled(distinct: Any, spelled: Any, labels: Any) -> Any:
     import numpy as np
 
-    return spelled[np.searchsorted(distinct, labels.astype(distinct.dtype))]
+    name_of = dict(zip(distinct.tolist(), spelled, strict=True))
+    here, index = np.unique(labels, return_inverse=True)
+    return np.array([name_of[label] for label in here.tolist()], spelled.dtype)[index]
 
 
 def _verified(paths: tuple[Path, ...], data: "PartedInput") -> dict[int, Any]:
@@ -269,7 +285,7 @@ def _verified(paths: tuple[Path, ...], data: "PartedInput") -> dict[int, Any]:
     labels = np.array(list(data.labels.parts.fold(_counted, _added, data.labels)))
     right = reviewed.as_labels(found, labels)
     given = data.labels[np.array(list(found), int)]
-    reviewed.check_same_rows(found, dict(zip(found, given.tolist(), strict=True)), names)
+    reviewed.check_same_rows(found, dict(zip(found, given.tolist(), strict=True)), names, labels.tolist())
     return right
 
 

@@ -156,11 +156,13 @@ def check_place(out: Path, force: bool) -> None:
 
 def predict_in_parts(question: Question, table: str, out: Path, checkpoint: Path | None, screen: "Screen") -> Counts:
     """Predictions for Parquet files, all of them at their place, or none."""
-    from robustlda.data.parquet import fragments, parquet_files
+    from robustlda.cli.tables import check_kept
+    from robustlda.data.parquet import fragments, parquet_files, schema_of
 
     files = parquet_files(table)
+    check_kept(out, *files, *{Path(path).parent for path in files})
     pieces = [piece for path in files for piece in fragments(path, max(1, len(question.model.columns)))]
-    question.check(table, len(pieces), pq.read_schema(files[0]).names)
+    question.check(table, len(pieces), schema_of(files[0]).names)
     question = replace(question, path=question.path.absolute())  # workers may be in another folder
     with replacing_together(out.parent, [out.name]) as temporary:
         folder = temporary / ("parts" if out.suffix else out.name)
@@ -207,11 +209,13 @@ def _written(question: Question, folder: Path, pieces: "list[Fragment]") -> Coun
 
 
 def _write_part(question: Question, folder: Path, part: "tuple[int, int, Fragment]") -> Counts:
+    from robustlda.data.parquet import schema_of
+
     number, first, fragment = part
     path = folder / f"part-{number:05d}.parquet"
     if path.exists():
         return Counts(**json.loads(pq.read_schema(path).metadata[_OURS]))
-    names = pq.read_schema(fragment.path).names
+    names = schema_of(fragment.path).names
     found, counts = question.answer(fragment.table(question.columns(names)), first)
     with replacing(path) as target:
         pq.write_table(found.replace_schema_metadata({_OURS: json.dumps(vars(counts))}), target)

@@ -22,6 +22,13 @@ def check_there(table: str) -> None:
     regular(Path(table))
 
 
+def check_kept(out: Path, *inputs: Path | str) -> None:
+    """Refuse to replace what is read, which --force does not mean."""
+    for path in map(Path, inputs):
+        if out.exists() and path.exists() and out.samefile(path):
+            raise ValueError(f"{out} is read and would be replaced; choose another name for what is written.")
+
+
 def read(table: str, layout: Layout) -> "RawTable":
     """The table, with notes on how it was read."""
     from robustlda.tables.limits import check_size
@@ -53,10 +60,12 @@ def understood(raw: "RawTable", columns: Columns, verified: tuple[Path, ...] = (
 def _rows(raw: "RawTable", id: str | None) -> dict[str, int]:
     """All rows of a table by what they are called in a file of results."""
     from robustlda.report.audit_files import spreadsheet_safe
+    from robustlda.tables.frames import flattened
 
     names = range(raw.data.num_rows)
     if id is not None:
-        names = raw.data[id].to_pylist() if id in raw.data.column_names else []
+        data = flattened(raw.data)
+        names = data[id].to_pylist() if id in data.column_names else []
     return {spreadsheet_safe(str(name)): i for i, name in enumerate(names)}
 
 
@@ -89,7 +98,6 @@ def images(table: "LabeledTable", size: tuple[int, int]) -> "tuple[LabeledTable,
     """
     import numpy as np
 
-    from robustlda.tables import columns as kinds
     from robustlda.tables.labeled import ColumnUse
 
     used = [use.name for use in table.columns if use.kind not in ("label", "id", "not asked for")]
@@ -97,13 +105,28 @@ def images(table: "LabeledTable", size: tuple[int, int]) -> "tuple[LabeledTable,
         raise ValueError(
             f"--images {size[0]}x{size[1]} needs {size[0] * size[1]} columns of pixels; the table has {len(used)}."
         )
-    number = kinds.Reading("number")
-    X = np.nan_to_num(np.column_stack([kinds.numbers(table.raw[name], number) for name in used]))
+    X = np.nan_to_num(np.column_stack([_gray_levels(table, name) for name in used]))
     if X.min() < 0:
         raise ValueError(f"--images needs gray levels of at least 0; the smallest value is {X.min():g}.")
     uses = [ColumnUse(use.name, "number", (use.name,)) if use.name in used else use for use in table.columns]
     findings = [finding for finding in table.findings if not set(finding.columns) & set(used)]
     return replace(table, columns=uses, findings=findings), X / max(X.max(), 1e-300)
+
+
+def _gray_levels(table: "LabeledTable", name: str) -> "Array":
+    """A column of pixels; one that holds something else may be there by mistake."""
+    import numpy as np
+
+    from robustlda.tables import columns as kinds
+
+    column = table.raw[name]
+    found = kinds.numbers(column, kinds.Reading("number")) if kinds.could_be_numbers(column) else None
+    if found is None or (np.isnan(found).all() and column.null_count < len(column)):
+        raise ValueError(
+            f"--images needs columns of numbers, and {name!r} holds something else; name the pixels with --features, "
+            "or the rows by it with --id."
+        )
+    return found
 
 
 def told(table: "LabeledTable") -> list[str]:
@@ -118,7 +141,8 @@ def verified(paths: tuple[Path, ...], table: "LabeledTable", raw: "RawTable | No
     found = reviewed.by_id(reviewed.read(paths), table.ids, () if raw is None else _rows(raw, id))
     right = reviewed.as_labels(found, table.distinct_labels)
     if table.answers is None:  # or else nobody knows yet what most people say
-        reviewed.check_same_rows(found, {i: table.y[i] for i in found}, {i: table.ids[i] for i in found})
+        given, names = ({i: values[i] for i in found} for values in (table.y.tolist(), table.ids))
+        reviewed.check_same_rows(found, given, names, table.distinct_labels)
     return {int(table.places[i]): label for i, label in right.items()}
 
 

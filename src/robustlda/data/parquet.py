@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from robustlda.linalg import Array
 
+_ENDINGS = (".parquet", ".pq")
 _PART = 1 << 22  # numbers in a part, if its row groups are not larger: 16 MB in single precision
 
 
@@ -35,7 +36,7 @@ class Fragment:
     def table(self, names: Sequence[str]) -> pa.Table:
         footer = _footer(*states([self.path])[0])
         with pq.ParquetFile(self.path, memory_map=True, metadata=footer) as file:
-            return file.read_row_groups(list(self.groups), list(names), use_threads=False)
+            return _flattened(file.read_row_groups(list(self.groups), list(names), use_threads=False))
 
     def rows(self, names: Sequence[str], dtype: Any) -> Array:
         """The columns side by side; what is missing is NaN."""
@@ -104,7 +105,7 @@ class ParquetTable:
     ) -> None:
         self.files, self.label, self.id, self.verified = parquet_files(files), label, id, verified
         self.preparation = preparation
-        schema = pq.read_schema(self.files[0])
+        schema = schema_of(self.files[0])
         asked = [name for name in (label, id, verified, *(features or [])) if name is not None]
         missing = [name for name in asked if name not in schema.names]
         if missing:
@@ -137,7 +138,7 @@ class ParquetTable:
         return used, used, np.dtype(np.float32 if single else np.float64), left_out
 
     def _fragments(self, path: str) -> list[Fragment]:
-        here = pq.read_schema(path)
+        here = schema_of(path)
         different = [name for name in (self.label, *self._columns) if name not in here.names]
         if different:
             raise ValueError(f"{Path(path).name} has no column {different[0]!r}, which {Path(self.files[0]).name} has.")
@@ -156,6 +157,17 @@ class ParquetTable:
         if self.preparation is None:
             return fragment.rows(self._columns, self.dtype)
         return np.asarray(self.preparation.transform(fragment.table(self._columns)))
+
+
+def schema_of(path: str) -> pa.Schema:
+    """The columns of a file, nested fields by the path to them."""
+    return _flattened(pq.read_schema(path).empty_table()).schema
+
+
+def _flattened(table: pa.Table) -> pa.Table:
+    while any(pa.types.is_struct(field.type) for field in table.schema):
+        table = table.flatten()
+    return table
 
 
 @lru_cache(maxsize=64)
@@ -189,12 +201,18 @@ def parquet_files(files: Any) -> list[str]:
     if isinstance(files, list | tuple):
         return [path for each in files for path in parquet_files(each)]
     if Path(files).is_dir():
-        paths = sorted(str(path) for path in Path(files).rglob("*.parquet"))
+        paths = sorted(str(path) for path in Path(files).rglob("*") if _is_part_of(path, Path(files)))
     else:
         paths = sorted(glob.glob(str(files)))
     if not paths:
         raise FileNotFoundError(f"There is no Parquet file at {files}.")
     return [os.path.abspath(path) for path in paths]
+
+
+def _is_part_of(path: Path, folder: Path) -> bool:
+    """Whether a file holds rows of a folder; what is hidden, or begins with _, does not, by convention."""
+    shown = not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+    return path.suffix.lower() in _ENDINGS and shown and path.is_file()
 
 
 def _is_number(kind: pa.DataType) -> bool:

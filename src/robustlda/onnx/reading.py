@@ -61,8 +61,12 @@ class GraphModel:
         """Values of a table of which the model knows nothing, by column."""
         return known.unseen_words(as_arrow(X), self._words, self._readings)
 
+    def told(self, X: Any) -> list[str]:
+        """What has to be said of how a table is read."""
+        return known.told(as_arrow(X), self._readings)
+
     def _asked(self, table: pa.Table) -> Array:
-        feeds = {name: self._input(table[name], reading) for name, reading in self._readings.items()}
+        feeds = {name: self._input(name, table[name], reading) for name, reading in self._readings.items()}
         try:
             (P,) = self._session.run([PROBABILITIES], feeds)
         except Exception as error:  # onnxruntime has exceptions of its own
@@ -71,9 +75,10 @@ class GraphModel:
             raise ValueError(f"{self._path} gives no probabilities of its classes.")
         return P
 
-    def _input(self, column: Any, reading: Reading) -> Array:
-        values = kinds.words(column) if reading.kind == "category" else kinds.numbers(column, reading)
-        return values[:, None]
+    def _input(self, name: str, column: Any, reading: Reading) -> Array:
+        if reading.kind == "category":
+            return known.words(column, self._words[name])[:, None]
+        return kinds.numbers(column, reading)[:, None]
 
 
 def _reading(kind: str, unit: str = "", decimal: str = "", words: list[str] | None = None) -> Reading:

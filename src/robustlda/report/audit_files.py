@@ -19,8 +19,9 @@ from robustlda.linalg import Array
 from robustlda.output import replacing
 from robustlda.report.row_values import row_values
 from robustlda.tables.columns import plain
+from robustlda.tables.frames import flattened
 from robustlda.tables.labeled import LabeledTable
-from robustlda.tables.preparation import CHANGES, tells_changes
+from robustlda.tables.preparation import CHANGES, VOTES, tells_changes, votes_before
 
 _COLUMNS = ["rank", "id", "given", "suggested", "probability_wrong", "farness", "farness_any", "finding", "verified"]
 
@@ -150,9 +151,10 @@ def corrected(
     Rows of `checked` are counted in the whole table. If that has been corrected before, the column goes on to say what
     was changed then, after what is changed now.
     """
-    whole = whole if table.answers is None else _with_votes(audit, table, whole)
-    label = table.label if table.answers is None else whole.column_names[-1]
+    whole, label = (whole, table.label) if table.answers is None else _with_votes(audit, table, whole)
+    whole = whole if label in whole.column_names else flattened(whole)
     name, changes = _changes_before(whole)
+    changes = changes if table.answers is None else [""] * whole.num_rows  # votes are what they were before any change
     labels, kind, places = whole[label].to_pylist(), plain(whole[label]).type, table.places.tolist()
     # Classes go by texts or whole numbers, whatever the table holds: fractions, dates, decimals.
     held = {} if _is_text(kind) else {audit.given_[i].item(): labels[place] for i, place in enumerate(places)}
@@ -177,7 +179,7 @@ def _changes_before(whole: pa.Table) -> tuple[str, list[str]]:
     """The name of the column that says which labels were changed, new or from an audit before, and what it says."""
     name = CHANGES
     while name in whole.column_names:
-        if pa.types.is_null(whole[name].type) or tells_changes(name, whole[name]):
+        if tells_changes(name, whole[name]):
             return name, [text or "" for text in whole[name].to_pylist()]
         name += " (robustlda)"
     return name, [""] * whole.num_rows
@@ -187,15 +189,18 @@ def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _with_votes(audit: LabelAudit, table: LabeledTable, whole: pa.Table) -> pa.Table:
-    """The whole table with a last column for what most people say."""
+def _with_votes(audit: LabelAudit, table: LabeledTable, whole: pa.Table) -> tuple[pa.Table, str]:
+    """The whole table with a column for what most people say, its last or that of an audit before, and its name."""
     votes: list[Any] = [None] * whole.num_rows
     for i, place in enumerate(table.places.tolist()):
         votes[place] = audit.given_[i].item()
-    name = "label"
+    before = votes_before(whole, table.y)
+    if before is not None and before not in table.people:
+        return whole.set_column(whole.column_names.index(before), before, pa.array(votes)), before
+    name = VOTES
     while name in whole.column_names:
         name += " (robustlda)"
-    return whole.append_column(name, pa.array(votes))
+    return whole.append_column(name, pa.array(votes)), name
 
 
 def write_table(table: pa.Table, path: Path) -> None:

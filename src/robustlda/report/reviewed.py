@@ -5,6 +5,7 @@ If it also says which labels were `given`, those must be the table's: a file abo
 another table, would teach the opposite of what was found.
 """
 
+import codecs
 import csv
 import io
 import zipfile
@@ -17,6 +18,10 @@ from typing import Any
 from robustlda.linalg import Array
 from robustlda.report.audit_files import spreadsheet_safe
 from robustlda.tables.reading import read_table
+from robustlda.tables.understanding import spelling_key
+
+_OLD_WORKBOOK = b"\xd0\xcf\x11\xe0"
+_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # "Unicode text" of a spreadsheet
 
 
 @dataclass(frozen=True)
@@ -66,13 +71,13 @@ def _if_there(line: list[str], place: int | None) -> str:
 
 def _texts(path: Path) -> list[list[str]]:
     """The cells of a table as texts, however a spreadsheet has saved it: CSV of any separator, or a workbook."""
-    if zipfile.is_zipfile(path):
+    content = path.read_bytes()
+    if zipfile.is_zipfile(path) or content.startswith(_OLD_WORKBOOK):
         table = read_table(path).data
         columns = [["" if v is None else str(v) for v in table[name].to_pylist()] for name in table.column_names]
         return [table.column_names, *map(list, zip(*columns, strict=True))]
-    content = path.read_bytes()
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode("utf-16" if content.startswith(_WIDE) else "utf-8-sig")
     except UnicodeDecodeError:
         text = content.decode("cp1252", "replace")
     header = text.partition("\n")[0]
@@ -122,31 +127,48 @@ def by_number(found: Mapping[str, Checked], n: int) -> dict[int, Checked]:
 
 
 def as_labels(found: Mapping[int, Checked], labels: Iterable[Any]) -> dict[int, Any]:
-    """The right labels, as those of some labels that read so; case does not matter where it tells none apart."""
-    by_text = {_cell(label): label for label in labels}
-    folded: dict[str, list[Any]] = {}
-    for text, label in by_text.items():
-        folded.setdefault(text.casefold(), []).append(label)
+    """The right labels, as those of some labels that read so."""
+    called = _Called(labels)
     right = {}
     for row, checked in found.items():
-        alike = [by_text[checked.label]] if checked.label in by_text else folded.get(checked.label.casefold(), [])
+        alike = called.by(checked.label)
         if len(alike) != 1:
             raise ValueError(
-                f"The verified label {checked.label!r} is none of the table's: {', '.join(list(by_text)[:10])}."
+                f"The verified label {checked.label!r} is none of the table's: {', '.join(list(called.cells)[:10])}."
             )
         right[row] = alike[0]
     return right
 
 
-def check_same_rows(found: Mapping[int, Checked], given: Mapping[int, Any], names: Mapping[int, Any]) -> None:
-    """Refuse what was said about other rows; a label that has been corrected since then is none of these."""
+def check_same_rows(
+    found: Mapping[int, Checked], given: Mapping[int, Any], names: Mapping[int, Any], labels: Iterable[Any]
+) -> None:
+    """Refuse what was said about other rows; a label that has been corrected since then is none of these.
+
+    Nor is one that is spelled otherwise since then, as in a table in which True has become TRUE.
+    """
+    called = _Called([*labels, *given.values()])
     for row, checked in found.items():
-        if checked.given and _cell(given[row]) not in (checked.given, checked.label):
+        if checked.given and given[row] not in (*called.by(checked.given), *called.by(checked.label)):
             raise ValueError(
                 f"{checked.file} was made when row {names[row]} had the label {checked.given!r}, but here it has "
                 f"{_cell(given[row])!r}: the table is another one or in another order. Name rows by a column of "
                 "theirs, --id COLUMN, in the audit and here."
             )
+
+
+class _Called:
+    """Labels by what stands in a file; case, spaces and width do not matter where they tell none apart."""
+
+    def __init__(self, labels: Iterable[Any]) -> None:
+        self.cells = {_cell(label): label for label in labels}
+        self._alike: dict[str, list[Any]] = {}
+        for text, label in self.cells.items():
+            self._alike.setdefault(spelling_key(text), []).append(label)
+
+    def by(self, text: str) -> list[Any]:
+        """The label that is called so, those that could be, or none."""
+        return [self.cells[text]] if text in self.cells else self._alike.get(spelling_key(text), [])
 
 
 def _cell(label: Any) -> str:

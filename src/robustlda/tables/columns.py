@@ -5,7 +5,8 @@ of an invoice. Whatever is left out is left out for a reason that can be read, a
 """
 
 import re
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pyarrow.compute as pc
 
 from robustlda.linalg import Array
 from robustlda.tables import dates as in_text
+from robustlda.tables.dialects import MISSING as SPELLINGS
 
 MAX_CATEGORIES = 50
 """Distinct words beyond which a column is text rather than a category."""
@@ -39,6 +41,15 @@ _CODES = re.compile(
 _NUMBER = re.compile(r"^([$€£¥₹₩]|[A-Z]{3}(?= )|)\s*([+-]?(?:\d[\d.,'\u00a0\u202f ]*\d|\d)(?:[eE][+-]?\d+)?)\s*(\D*)$")
 _GROUPING = ".,'\u00a0\u202f "
 _SECONDS_IN_A_DAY = 86400.0
+_OF_NUMBERS = (
+    pa.types.is_integer,
+    pa.types.is_floating,
+    pa.types.is_decimal,
+    pa.types.is_boolean,
+    pa.types.is_null,
+    pa.types.is_string,
+    pa.types.is_large_string,
+)
 
 
 @dataclass(frozen=True)
@@ -121,8 +132,8 @@ def _words(column: pa.ChunkedArray, name: str, *, asked: bool, code: bool) -> Re
         return Reading("constant", f"It has the value {_short(words[0])!r} in every row.")
     if not code and (found := _hidden_numbers(words, times)) is not None:
         return found
-    if not code and len(words) > 1 and _moments(column) is not None:
-        return Reading("date", day_first=in_text.begins_with_day(words))
+    if not code and len(words) > 1 and any(map(str.strip, words)) and moments(column) is not None:
+        return Reading("date", day_first=in_text.begins_with_day([word.strip() for word in words]))
     if len(words) <= min(MAX_CATEGORIES, max(2, n // 10)):
         return Reading("category", "Its numbers are codes, and taken as categories." if code else "")
     if asked and len(words) <= MAX_CATEGORIES:
@@ -140,13 +151,14 @@ def _hidden_numbers(words: list[str], times: Array) -> Reading | None:
     matches = [_number_match(w) for w in words]
     if any(m is not None and _is_code(m.group(2)) for m in matches):
         return None
-    share = sum(int(t) for m, t in zip(matches, times, strict=True) if m is not None) / times.sum()
+    solid = sum(int(t) for w, t in zip(words, times, strict=True) if not spells_missing(w))
+    share = sum(int(t) for m, t in zip(matches, times, strict=True) if m is not None) / max(solid, 1)
     others = [w for w, m in zip(words, matches, strict=True) if m is None]
-    if share < MOSTLY or len(others) > _MAX_MARKERS:
+    if share < MOSTLY or sum(not spells_missing(w) for w in others) > _MAX_MARKERS:
         return None
-    units = [(m.group(1) + " " + m.group(3)).strip() for m in matches if m is not None]
+    units = [_unit(m) for m in matches if m is not None]
     unit = max(set(units), key=lambda u: (units.count(u), u))
-    odd = [w for w, m in zip(words, matches, strict=True) if m and (m.group(1) + " " + m.group(3)).strip() != unit]
+    odd = [w for w, m in zip(words, matches, strict=True) if m is not None and _unit(m) != unit]
     if len(odd) > _MAX_MARKERS:
         return None
     decimal = _decimal_sign([m.group(2) for m in matches if m is not None])
@@ -155,6 +167,11 @@ def _hidden_numbers(words: list[str], times: Array) -> Reading | None:
         shown = ", ".join(repr(_short(w)) for w in sorted(others + odd)[:_MAX_MARKERS])
         parts.append(f"{shown} counted as missing")
     return Reading("number", "; ".join(parts) + ".", unit, decimal)
+
+
+def spells_missing(word: str) -> bool:
+    """Whether a cell says that a value is missing, as "?" and "n/a" do among numbers."""
+    return word.strip().lower() in SPELLINGS
 
 
 def _number_match(word: str) -> re.Match[str] | None:
@@ -170,29 +187,50 @@ def _number_match(word: str) -> re.Match[str] | None:
     return match
 
 
+def _unit(match: re.Match[str]) -> str:
+    return f"{match.group(1)} {match.group(3)}".strip()
+
+
 def _is_code(digits: str) -> bool:
     return len(digits) > 1 and digits[0] == "0" and digits[1].isdigit()
 
 
 def _decimal_sign(texts: list[str]) -> str:
-    """The sign before the decimals: the last of two different ones; a single one unless three digits always follow."""
-    commas = [t for t in texts if "," in t]
-    points = [t for t in texts if "." in t]
-    both = [t for t in texts if "," in t and "." in t]
-    if both:
-        return "," if all(t.rindex(",") > t.rindex(".") for t in both) else "."
-    if commas and not points:
-        return "." if all(re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+", t) for t in commas) else ","
-    if any(t.count(".") > 1 for t in points):
-        return ","
-    return "."
+    """The sign before the decimals that most numbers show by themselves; a point if none does."""
+    shown = Counter(map(_shown_sign, texts))
+    return "," if shown[","] > shown["."] else "."
+
+
+def _shown_sign(digits: str) -> str:
+    """The sign before the decimals that a number shows by itself; none if it could be one of thousands, as in 1,234."""
+    digits = re.sub("[eE].*", "", digits)
+    last, other = sorted(".,", key=digits.rfind, reverse=True)
+    if last not in digits:
+        return ""
+    if other not in digits and digits.count(last) > 1:
+        return other
+    return "" if re.fullmatch(r"[+-]?[1-9]\d{0,2}[.,]\d{3}", digits) else last
+
+
+def decimal_here(column: pa.ChunkedArray, reading: Reading) -> str:
+    """The sign before the decimals in a column of text: the one that its numbers show, or that of the table before."""
+    matches = map(_number_match, plain(column).unique().drop_null().to_pylist())
+    shown = {_shown_sign(match.group(2)) for match in matches if match is not None and _unit(match) == reading.unit}
+    shown.discard("")
+    return shown.pop() if len(shown) == 1 else reading.decimal or "."
+
+
+def could_be_numbers(column: pa.ChunkedArray) -> bool:
+    """Whether a column is of a type that numbers come in, be it as text."""
+    kind = plain(column).type
+    return any(is_kind(kind) for is_kind in _OF_NUMBERS)
 
 
 def numbers(column: pa.ChunkedArray, reading: Reading) -> Array:
     """The values of a column of numbers; what is missing, infinite or no number is NaN."""
     column = plain(column)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        values = _numbers_in_text(column, reading)
+        values = _numbers_in_text(column, replace(reading, decimal=decimal_here(column, reading)))
     else:
         values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False).astype(float)
     return np.where(np.isfinite(values), values, np.nan)
@@ -207,10 +245,11 @@ def _numbers_in_text(column: pa.ChunkedArray, reading: Reading) -> Array:
 
 def _number_in(word: str, reading: Reading) -> float:
     match = _number_match(word)
-    if match is None or (match.group(1) + " " + match.group(3)).strip() != reading.unit:
+    if match is None or _unit(match) != reading.unit:
         return float("nan")
+    sign = _shown_sign(match.group(2)) or reading.decimal
     digits = re.sub("['\u00a0\u202f ]", "", match.group(2))
-    digits = digits.replace(".", "").replace(",", ".") if reading.decimal == "," else digits.replace(",", "")
+    digits = digits.replace(".", "").replace(",", ".") if sign == "," else digits.replace(",", "")
     try:
         return float(digits)
     except ValueError:
@@ -228,28 +267,30 @@ def words(column: pa.ChunkedArray) -> Array:
 
 def dates(column: pa.ChunkedArray, reading: Reading) -> tuple[list[str], Array]:
     """Features of dates: days since 1970, month, day of the week, and hour; and their names."""
-    moments = _moments(column, reading.day_first)
-    assert moments is not None  # as `holds_dates` has said
-    missing = moments.is_null().to_numpy()
+    when = moments(column, reading.day_first)
+    assert when is not None  # as `holds_dates` has said
+    missing = when.is_null().to_numpy()
 
     def feature(values: Any) -> Array:
         return np.where(missing, np.nan, pc.fill_null(values, 0).to_numpy(zero_copy_only=False).astype(float))
 
-    seconds = feature(moments.cast(pa.int64())) / 1e6
-    parts = [seconds / _SECONDS_IN_A_DAY, feature(pc.month(moments)), feature(pc.day_of_week(moments))]
-    return ["days", "month", "weekday", "hour"], np.column_stack([*parts, feature(pc.hour(moments))])
+    seconds = feature(when.cast(pa.int64())) / 1e6
+    parts = [seconds / _SECONDS_IN_A_DAY, feature(pc.month(when)), feature(pc.day_of_week(when))]
+    return ["days", "month", "weekday", "hour"], np.column_stack([*parts, feature(pc.hour(when))])
 
 
 def holds_dates(column: pa.ChunkedArray, reading: Reading) -> bool:
     """Whether all values are dates, be it in text."""
-    return _moments(column, reading.day_first) is not None
+    return moments(column, reading.day_first) is not None
 
 
-def _moments(column: pa.ChunkedArray, day_first: bool | None = None) -> pa.ChunkedArray | None:
+def moments(column: pa.ChunkedArray, day_first: bool | None = None) -> pa.ChunkedArray | None:
     """The values as moments; None if they are not dates, or texts that could be several."""
     column = plain(column)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        column = in_text.dates(column.cast(pa.string()), "", [], day_first)
+        column = pc.utf8_trim_whitespace(column.cast(pa.string()))
+        column = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+        column = in_text.dates(column, "", [], day_first)
     elif not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type) or pa.types.is_null(column.type)):
         return None
     return None if column is None else column.cast(pa.timestamp("us"), safe=False)

@@ -68,8 +68,13 @@ def _of_words(cells: list[str], name: str, notes: list[str], day_first: bool | N
     order = (0, 2) if day_first else (2, 0)
     found = _cast(pa.array([_iso(part[3], part[order[1]], part[order[0]], part[4]) for part in parts]))
     if found is not None:
-        notes.append(f"Dates in {name!r} begin with the {'day' if day_first else 'month'}, as {cells[0]} shows.")
+        notes.append(f"Dates in {name!r} begin with the {'day' if day_first else 'month'}, as {_telling(cells)} shows.")
     return found
+
+
+def _telling(cells: list[str]) -> str:
+    """The first date that alone would tell its order; one with points does."""
+    return next((cell for cell in cells if begins_with_day([cell]) is not None), cells[0])
 
 
 def _iso(year: str, month: str, day: str, time: str | None) -> str:

@@ -21,14 +21,20 @@ def as_arrow(X: Any) -> pa.Table:
     else:
         frame = nw.from_native(X, eager_only=True, pass_through=True)
         table = frame.to_arrow() if isinstance(frame, nw.DataFrame) else _from_array(X)
-    while any(pa.types.is_struct(field.type) for field in table.schema):
-        table = table.flatten()  # columns of their own, called by the path to them
+    table = flattened(table)
     twice = [name for name, times in Counter(table.column_names).items() if times > 1]
     if twice:
         raise ValueError(f"Two columns have the name {min(twice)!r}; give every column a name of its own.")
     for j, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
         workable = _workable(column)
         table = table if workable is column else table.set_column(j, name, workable)
+    return table
+
+
+def flattened(table: pa.Table) -> pa.Table:
+    """The table with nested fields as columns of their own, called by the path to them."""
+    while any(pa.types.is_struct(field.type) for field in table.schema):
+        table = table.flatten()
     return table
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from robustlda.tables.frames import flattened
 from robustlda.tables.preparation import TablePreparation
 from robustlda.tables.understanding import check_columns, check_roles, has_label
 
@@ -17,9 +18,9 @@ _GROUPS = 200  # row groups that are looked at, at most, at equal distances
 
 def fitted_to_some(files: list[str], label: str, id: str | None, preparation: TablePreparation) -> TablePreparation:
     """The preparation fitted to some rows of Parquet files, the same ones whoever asks."""
-    check_columns(pq.read_schema(files[0]).empty_table(), [label, *([id] if id else [])], rows=False)
+    check_columns(flattened(pq.read_schema(files[0]).empty_table()), [label, *([id] if id else [])], rows=False)
     check_roles([label], id, preparation)
-    sample = _some_rows(files)
+    sample = flattened(_some_rows(files))
     labeled = np.flatnonzero(has_label(sample[label]).to_numpy(zero_copy_only=False))
     if not len(labeled):
         raise ValueError(f"No row has a label in column {label!r}.")

@@ -40,6 +40,10 @@ GAPS, GAPS_SHARE = 10, 0.02
 CHANGES = "label_change"
 """The column of a corrected table that says which labels were changed, or how its name begins."""
 
+VOTES = "label"
+"""The column of a corrected table for what most of several people say, or how its name begins."""
+
+_VOTES = re.compile(rf"{VOTES}( \(robustlda\))*")
 _CHANGE = re.compile(r"was .*, (checked|probably wrong \(\d+%\))", re.DOTALL)
 _LARGEST = np.finfo(float).max
 
@@ -149,6 +153,9 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
                 readings[name] = replace(reading, day_first=order_of(table.schema.field(name)))
         told = [name for name in names if name not in asked and tells_changes(name, table[name])]
         readings |= {name: Reading("label again", "It says which labels an audit has changed.") for name in told}
+        votes = None if y is None else votes_before(table, np.asarray(y))
+        if votes in names and votes not in asked:
+            readings[votes] = Reading("label again", "It is what an audit has made of the labels.")
         doubted = doubtful.repeated(table, readings)
         if y is not None:
             doubted |= doubtful.giving_away(table, readings | doubted, np.asarray(y))
@@ -286,7 +293,8 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
                 Z = powers.raised((V - self._center) / self._scale, self._power) / self._spread
             parts.insert(0, self._imputer.transform(Z))
         if self._encoder is not None:
-            parts.append(_encoded(self._encoder, self._words(table)))
+            words = [known.words(table[name], those) for name, those in self._known_words().items()]
+            parts.append(_encoded(self._encoder, np.column_stack(words)))
         parts += [embedding.transform(kinds.words(table[name])) for name, embedding in self._embeddings.items()]
         return np.column_stack(parts)
 
@@ -376,9 +384,25 @@ def _unpacked(text: str) -> dict[str, Any]:
 def tells_changes(name: str, column: pa.ChunkedArray) -> bool:
     """Whether a column says which labels an audit has changed, as that of a corrected table does."""
     column = kinds.plain(column)
+    if name.startswith(CHANGES) and pa.types.is_null(column.type):
+        return True
     if not (name.startswith(CHANGES) and (pa.types.is_string(column.type) or pa.types.is_large_string(column.type))):
         return False
     return all(not text or _CHANGE.fullmatch(text) for text in column.unique().to_pylist())
+
+
+def votes_before(table: pa.Table, labels: Array) -> str | None:
+    """The column of a corrected table that an audit has added for what most people say, if there is one."""
+    changes = any(tells_changes(name, table[name]) for name in table.column_names)
+    added = [name for name in table.column_names if _VOTES.fullmatch(name)] if changes else []
+    classes = {str(label) for label in labels.tolist()}
+    return next((name for name in reversed(added) if _texts(table[name]) <= classes), None)
+
+
+def _texts(column: pa.ChunkedArray) -> set[str]:
+    """Values as classes are called; of whole numbers with gaps, some libraries make fractions."""
+    values = kinds.plain(column).drop_null().unique().to_pylist()
+    return {f"{value:g}" if isinstance(value, float) else str(value) for value in values}
 
 
 def _named(column: str, category: str) -> str:

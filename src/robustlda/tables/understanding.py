@@ -58,8 +58,9 @@ def understand(
     others = [*columns, *([id] if id else [])]
     try:
         check_columns(data, others)
-    except ValueError as error:  # the column may be in another sheet
-        raise ValueError(" ".join([str(error), *(note for note in table.notes if "--sheet" in note)])) from None
+    except ValueError as error:  # the column may be in another sheet, or have no name
+        notes = [note for note in table.notes if "--sheet" in note or "no header" in note]
+        raise ValueError(" ".join([str(error), *notes])) from None
     preparation = preparation or TablePreparation()
     check_roles(columns, id, preparation)
     named = ", ".join(columns)
@@ -327,13 +328,26 @@ def _set_aside(y: Array, corrected: Array) -> tuple[Array, list[Finding]]:
     rare = ~large & (left > 0)
     if not rare.any() or large.sum() < 2:
         return np.ones(len(y), bool), []
-    shown = ", ".join(f"{name!r} ({n})" for name, n in zip(distinct[rare].tolist()[:5], left[rare], strict=False))
-    more = ", …" if rare.sum() > 5 else ""
     message = (
-        f"Labels that occur only once or twice, too few to judge, were set aside with their rows: {shown}{more}. Are "
-        "they typos?"
+        "Labels that occur only once or twice, too few to judge, were set aside with their rows: "
+        f"{_counted(distinct, left, rare)}. Are they typos?"
     )
     return large[index] | corrected, [Finding("rare label", message)]
+
+
+def rare_labels(distinct: Array, counts: Array) -> list[str]:
+    """A word on labels of one or two rows where no row can be set aside, as in a table that is read in parts."""
+    rare = counts < LEARNABLE
+    if not rare.any() or (~rare).sum() < 2:
+        return []
+    shown = _counted(distinct, counts, rare)
+    return [f"Labels that occur only once or twice are classes of their own: {shown}. Are they typos?"]
+
+
+def _counted(distinct: Array, counts: Array, which: Array) -> str:
+    """The first of some labels, and how often they occur."""
+    shown = zip(distinct[which].tolist()[:5], counts[which].tolist(), strict=False)
+    return ", ".join(f"{name!r} ({n:.0f})" for name, n in shown) + (", …" if which.sum() > 5 else "")
 
 
 def _small_classes(y: Array, corrected: Array) -> list[Finding]:

@@ -60,8 +60,10 @@ function downloadReviewed() {
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
-/* Cells of a CSV file, line by line. */
+/* Cells of a CSV file, line by line, whatever a spreadsheet has separated them by. */
 function parseCsv(text) {
+  const head = text.split("\n", 1)[0], often = separator => head.split(separator).length;
+  const separator = [",", ";", "\t"].reduce((best, other) => often(other) > often(best) ? other : best);
   const lines = [];
   let line = [], cell = "", inside = false;
   for (let i = 0; i < text.length; i++) {
@@ -71,7 +73,7 @@ function parseCsv(text) {
       else if (text[i + 1] === '"') { cell += c; i++; }
       else inside = false;
     } else if (c === '"') inside = true;
-    else if (c === ",") { line.push(cell); cell = ""; }
+    else if (c === separator) { line.push(cell); cell = ""; }
     else if (c === "\n") { lines.push([...line, cell]); line = []; cell = ""; }
     else if (c !== "\r") cell += c;
   }
