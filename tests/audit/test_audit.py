@@ -373,11 +373,57 @@ def test_verified_may_be_a_mask_a_dict_or_labels():
         assert_allclose(other, found[0], atol=1e-12)
 
 
+MASKS = {
+    "list": lambda mask: mask.tolist(),
+    "objects": lambda mask: mask.astype(object),
+    "gaps": lambda mask: [True if right else None for right in mask],
+    "nullable": lambda mask: pd.Series([True if right else pd.NA for right in mask], dtype="boolean"),
+    "polars": lambda mask: pl.Series([True if right else None for right in mask]),
+    "arrow": lambda mask: pa.array([True if right else None for right in mask]),
+    "dict": lambda mask: dict.fromkeys(np.flatnonzero(mask).tolist(), True),
+}
+
+
+@pytest.mark.parametrize("form", MASKS.values(), ids=MASKS)
+def test_a_mask_is_one_in_every_form_and_never_labels(form):
+    X, given, true = human_errors(150)
+    mask = (given == true) & (np.arange(150) % 4 == 0)
+    frame = pd.DataFrame(X).add_prefix("m").assign(word=["up", "down"] * 75)
+    names = np.array(["a", "b", "c"])[given]
+    expected = LabelAudit().fit(X, given, verified=mask)
+    for labels in (given, names):
+        audit = LabelAudit().fit(X, labels, verified=form(mask))
+        assert_array_equal(audit.verified_, mask)
+        assert_array_equal(audit.probability_wrong_, expected.probability_wrong_)
+    model = RobustLDA().fit(X, given, verified=form(mask))
+    assert model.noise_rate_ == RobustLDA().fit(X, given, verified=mask).noise_rate_
+    assert_array_equal(LabelAudit().fit(frame, names, verified=form(mask)).verified_, mask)
+    assert_array_equal(LabelAudit().fit(frame.assign(kind=names), "kind", verified=form(mask)).verified_, mask)
+    # Where labels are true and false themselves, an array of some of them is one of labels.
+    found = LabelAudit().fit(X, given > 0, verified=np.where(mask, True, None))
+    assert_array_equal(found.suggested_[mask], np.ones(mask.sum(), bool))
+
+
+@pytest.mark.parametrize("nothing", [None, np.nan, pd.NA])
+def test_what_nobody_has_checked_may_be_missing_in_any_way(nothing):
+    X, given, true = human_errors(150)
+    names, right = (np.array(["a", "b", "c"], object)[labels] for labels in (given, true))
+    seen = np.arange(150) % 4 == 0
+    column = pd.Series([name if here else nothing for name, here in zip(right, seen, strict=True)])
+    frame = pd.DataFrame(X).add_prefix("m").assign(word=["up", "down"] * 75)
+    for verified in (column, column.to_dict()):
+        assert_array_equal(LabelAudit().fit(X, names, verified=verified).verified_, seen)
+        assert_array_equal(LabelAudit().fit(frame, names, verified=verified).verified_, seen)
+        assert_array_equal(LabelAudit().fit(frame.assign(kind=names), "kind", verified=verified).verified_, seen)
+        RobustLDA().fit(X, names, verified=verified)
+
+
 @pytest.mark.parametrize(
     ("verified", "message"),
     [
         ({400: 0}, "rows are whole numbers from 0 to 299"),
         ({3: 9}, "the label 9"),
+        ({3: 0, 5: True}, "true or false beside labels"),
         ([True, False], r"shape \(2,\)"),
         (dict.fromkeys(range(300), 1), "No sample is left in class 0"),
     ],
@@ -471,9 +517,16 @@ def test_labels_in_a_column_of_their_own_and_missing_ones(judge):
     X, names = StandardScaler().fit_transform(X), np.array(["a", "b", "c"], object)[y]
     expected = LabelAudit(judge).fit(X, names).probability_wrong_
     assert_array_equal(LabelAudit(judge).fit(X, names[:, None]).probability_wrong_, expected)
-    for missing in (None, np.nan):
-        with pytest.raises(ValueError, match="y has 1 missing labels; leave these rows out"):
-            LabelAudit(judge).fit(X, np.array([missing, *names[1:]], object))
+    for missing in (None, np.nan, pd.NA):
+        labels = np.array([missing, *names[1:]], object)
+        for given in (labels, pd.Series(labels, dtype="string"), pd.Series(pd.Categorical(labels))):
+            for fitted in (LabelAudit(judge), RobustLDA()):
+                with pytest.raises(ValueError, match="y has 1 missing labels; leave these rows out"):
+                    fitted.fit(X, given)
+            with pytest.raises(ValueError, match="y has 1 missing labels; leave out these rows of y and P"):
+                LabelAudit.from_probabilities(np.full((len(y), 3), 1 / 3), given)
+            words = pd.DataFrame(X).add_prefix("m").assign(word=["up", "down"] * 89)
+            assert_array_equal(LabelAudit().fit(words, given).ids_, np.arange(1, len(y)))
     with pytest.raises(ValueError, match="labels of several types, number and str"):
         LabelAudit(judge).fit(X, np.array([3, *names[1:]], object))
     with pytest.raises(ValueError, match=r"y has shape \(\); give one label for each row of X"):

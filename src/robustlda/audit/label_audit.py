@@ -36,6 +36,7 @@ from robustlda.estimators import (
     fit_parts,
     has_answers,
     in_numpy,
+    is_missing,
     verified_labels,
 )
 from robustlda.estimators.robust import RobustLDA
@@ -240,8 +241,7 @@ class LabelAudit(Findings):
         if isinstance(verified, Mapping):
             verified = named_rows.by_position(verified, table.ids, places, f"has no label in column {table.label!r}")
         elif verified is not None and len(verified) != len(places):
-            mask = np.asarray(verified).dtype == bool  # which labels, all of them, would not be
-            verified = np.asarray(verified, bool if mask else object)[table.places]
+            verified = np.asarray(verified, object)[table.places]
         self.fit(table.X, table.targets, table.ids, verified=verified, features=table.names)
         self.table_, self.preparation_ = table, table.preparation
         return self
@@ -451,7 +451,7 @@ def _joined(X: Any, y: Any, ids: Any, verified: Any) -> LabeledTable:
     for name, column in added.items():
         while name in table.column_names:
             name += "_"
-        table = table.append_column(name, pa.array(column))
+        table = table.append_column(name, pa.array(column, mask=np.array(list(map(is_missing, column.tolist())))))
         names.append(name)
     ids = frames.index_of(X) if ids is None else ids
     checked = named_rows.by_row(verified, ids)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from robustlda.estimators import is_missing, is_truth
 from robustlda.linalg import Array
 from robustlda.tables.labeled import LabeledTable
 from robustlda.tables.understanding import name_of
@@ -22,7 +23,7 @@ def by_row(verified: Any, ids: Any) -> dict[Any, Any]:
         at = {} if ids is None else {name: i for i, name in enumerate(np.asarray(ids).tolist())}
         return {at.get(row, row): label for row, label in verified.items()}
     values = [] if verified is None else np.asarray(verified).tolist()
-    return {row: v for row, v in enumerate(values) if not (v is None or v != v or isinstance(v, bool))}
+    return {row: v for row, v in enumerate(values) if not (is_missing(v) or is_truth(v))}
 
 
 def by_class_names(verified: Any, table: LabeledTable) -> Any:
@@ -30,11 +31,14 @@ def by_class_names(verified: Any, table: LabeledTable) -> Any:
     if verified is None or table.y.dtype.kind != "U":
         return verified
     if isinstance(verified, Mapping):
-        return {row: None if label is None else name_of(label) for row, label in verified.items()}
-    if np.asarray(verified).dtype == bool:
-        return verified
+        return {row: label if _is_no_name(label) else name_of(label) for row, label in verified.items()}
     values = np.asarray(verified, object).tolist()
-    return np.array([*(v if v is None or v != v else name_of(v) for v in values), None], object)[:-1]
+    return np.array([*(v if _is_no_name(v) else name_of(v) for v in values), None], object)[:-1]
+
+
+def _is_no_name(value: Any) -> bool:
+    """Nothing, or true or false, of which masks are."""
+    return is_missing(value) or is_truth(value)
 
 
 def checked_ids(ids: Any, n: int) -> Array:

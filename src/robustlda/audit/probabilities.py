@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from robustlda.decision.rule import Checks
-from robustlda.estimators import answer_table, has_answers, labels_and_answers, verified_labels
+from robustlda.estimators import answer_table, has_answers, is_missing, labels_and_answers, verified_labels
 from robustlda.estimators import class_indices as indices_of
 from robustlda.linalg import Array
 
@@ -76,7 +76,7 @@ def one_for_each(y: Any, rows: str) -> Array:
 
 def _labels(y: Any) -> Array:
     labels = one_for_each(y, "P")
-    missing = sum(label is None or label != label for label in labels.tolist())
+    missing = sum(map(is_missing, labels.tolist()))
     if missing:
         raise ValueError(f"y has {missing} missing labels; leave out these rows of y and P.")
     return labels

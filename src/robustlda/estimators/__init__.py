@@ -9,6 +9,8 @@ from robustlda.estimators._validation import (
     class_indices,
     has_answers,
     in_numpy,
+    is_missing,
+    is_truth,
     verified_labels,
 )
 
@@ -23,6 +25,8 @@ __all__ = [
     "fit_parts",
     "has_answers",
     "in_numpy",
+    "is_missing",
+    "is_truth",
     "labels_and_answers",
     "verified_labels",
 ]

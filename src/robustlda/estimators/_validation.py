@@ -193,7 +193,7 @@ def _known(rows: Array, classes: Array, given: Array, positions: Array) -> Array
 
 
 def _classes_of(labels: Array) -> Array:
-    missing = [k for k, label in enumerate(labels.tolist()) if _is_missing(label)] if labels.dtype.kind in "fO" else []
+    missing = [k for k, label in enumerate(labels.tolist()) if is_missing(label)] if labels.dtype.kind in "fO" else []
     if missing:
         raise ValueError(f"y has {len(missing)} missing labels in one part; leave these rows out and predict them.")
     return np.unique(labels)[: MAX_LABELS + 1]
@@ -237,6 +237,7 @@ def validated_training(estimator: BaseEstimator, X: Any, y: Any, plan: Plan) -> 
             raise ValueError(f"X has {store.shape[0]} rows, but y has answers about {len(table)}: give a row for each.")
         estimator._peak = checked_peak(store, plan)
         return store, table
+    _check_none_missing(y)
     if not is_read_in_blocks(X):
         X, y = _validated(estimator, X, y, accept_sparse="csr", dtype=_floats(X), ensure_min_samples=2)
         store = as_store(X)
@@ -254,15 +255,29 @@ def validated_training(estimator: BaseEstimator, X: Any, y: Any, plan: Plan) -> 
 def check_labels(y: Array) -> None:
     """A ValueError for labels that are missing, and for names among numbers, of which no order is known."""
     labels = y.tolist() if y.dtype.kind in "fO" else []
-    missing = sum(map(_is_missing, labels))
-    if missing:
-        raise ValueError(f"y has {missing} missing labels; leave these rows out, and predict them afterwards.")
+    _refuse_missing(labels)
     kinds = {_kind(label) for label in labels}
     if len(kinds) > 1:
         raise ValueError(
             f"y holds labels of several types, {' and '.join(sorted(kinds))}; give all of them one type, for example "
             "with [str(label) for label in y]."
         )
+
+
+def _check_none_missing(y: Any) -> None:
+    """The same before scikit-learn looks at them, which asks pandas.NA whether it is true."""
+    try:
+        values = np.asarray(y)
+    except ValueError:  # ragged, of which scikit-learn will say more
+        return
+    if values.ndim and values.dtype.kind == "O":
+        _refuse_missing(values.ravel().tolist())
+
+
+def _refuse_missing(labels: list[Any]) -> None:
+    missing = sum(map(is_missing, labels))
+    if missing:
+        raise ValueError(f"y has {missing} missing labels; leave these rows out, and predict them afterwards.")
 
 
 def _kind(label: Any) -> str:
@@ -292,7 +307,7 @@ def answer_table(y: Any) -> Array:
     elif values.dtype.kind == "f":
         missing = np.isnan(values)
     else:
-        missing = np.array([[_is_missing(v) for v in row] for row in values.tolist()], bool).reshape(values.shape)
+        missing = np.array([[is_missing(v) for v in row] for row in values.tolist()], bool).reshape(values.shape)
     missing = missing if masked is None else missing | masked
     given = values[~missing]
     if _is_one_hot(values, missing):
@@ -316,7 +331,7 @@ def _is_one_hot(values: Array, missing: Array) -> bool:
     return bool(((values == 0) | (values == 1)).all() and (values.sum(axis=1) == 1).all())
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """None, NaN and pandas.NA; the latter is neither equal to itself nor different."""
     if value is None:
         return True
@@ -451,23 +466,40 @@ def checked_priors(priors: Any, n_classes: int) -> Array:
 
 def verified_labels(verified: Any, y: Array) -> Array:
     """The right label of every sample that a person has checked, None elsewhere; y are the labels without that."""
-    found = np.full(len(y), None, object)
     if isinstance(verified, Mapping):
+        values = np.full(len(y), None, object)
         for row, label in verified.items():
-            found[_checked_row(row, len(y))] = label
-        return found
-    values = np.asarray(verified)
+            values[_checked_row(row, len(y))] = label
+    else:
+        values = np.asarray(verified)
     if values.shape != (len(y),):
         raise ValueError(
             f"verified has shape {values.shape}, but there are {len(y)} samples: give a mask, a dict from row to "
             "label, or one label each with None where nobody has looked."
         )
-    if values.dtype == bool:
-        found[values] = y[values]
-        return found
-    seen = np.array([not _is_missing(value) for value in values.tolist()], bool)
+    seen = np.array([not is_missing(value) for value in values.tolist()], bool)
+    if _is_mask(values, seen, y):
+        seen[seen], values = values[seen].astype(bool), y
+    found = np.full(len(y), None, object)
     found[seen] = values[seen].tolist()
     return found
+
+
+def _is_mask(values: Array, seen: Array, y: Array) -> bool:
+    """Whether true and false, perhaps with gaps, say which labels are right, as they are no labels themselves."""
+    if values.dtype == bool:
+        return True
+    truths = [is_truth(value) for value in values[seen].tolist()]
+    if not any(truths) or any(map(is_truth, y.tolist())):
+        return False
+    if not all(truths):
+        raise ValueError("verified holds true or false beside labels; give the right label of every row, or a mask.")
+    return True
+
+
+def is_truth(value: Any) -> bool:
+    """True or False, and not a number that equals one of them."""
+    return isinstance(value, bool | np.bool_)
 
 
 def class_indices(labels: Array, classes: Array) -> Array:
