@@ -241,7 +241,8 @@ class LabelAudit(Findings):
         if isinstance(verified, Mapping):
             verified = named_rows.by_position(verified, table.ids, places, f"has no label in column {table.label!r}")
         elif verified is not None and len(verified) != len(places):
-            verified = np.asarray(verified, object)[table.places]
+            mask = np.asarray(verified).dtype == bool  # which labels, all of them, would not be
+            verified = np.asarray(verified, bool if mask else object)[table.places]
         self.fit(table.X, table.targets, table.ids, verified=verified, features=table.names)
         self.table_, self.preparation_ = table, table.preparation
         return self
