@@ -8,13 +8,14 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from scipy.special import softmax
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 from sklearn.preprocessing import StandardScaler
 
-from robustlda import LabelAudit, RobustLDA
+from robustlda import LabelAudit, RobustLDA, TraceRatioLDA
 from robustlda.audit import farness, frames, parted_audit
 from robustlda.datasets.contaminate import flip_into_next_class, flip_labels, gross_rows
 from robustlda.plan import Plan
@@ -466,6 +467,19 @@ def test_loadings_are_correlations_of_features_with_the_axes():
     (first, correlation), *_ = audit.plane_features(0)
     assert first == "flavanoids"
     assert abs(correlation) == np.abs(audit.plane_loadings_[0]).max()
+
+
+@pytest.mark.parametrize("estimator", [RobustLDA(), TraceRatioLDA(decision="noise_aware")])
+def test_the_plane_of_two_classes_hangs_on_no_order_of_rows(estimator):
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    X = rng.normal(size=(120, 8)) @ rng.normal(size=(8, 8)) + 2 * rng.normal(size=(2, 8))[y]
+    audit, order = LabelAudit(estimator).fit(X, y), rng.permutation(120)
+    assert (np.linalg.svd(audit.plane_ - audit.plane_.mean(axis=0))[1] > 1).all()
+    for stored in (X[order], csr_array(X[order]), np.asfortranarray(X[order]) * 1024):
+        other = LabelAudit(estimator).fit(stored, y[order])
+        assert_allclose(other.plane_, audit.plane_[order], atol=1e-6)
+        assert_allclose(other.plane_loadings_, audit.plane_loadings_, atol=1e-6)
 
 
 def test_features_are_named_on_request_and_not_made_up():

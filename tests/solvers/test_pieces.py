@@ -10,6 +10,7 @@ from scipy.stats import chi2
 from sklearn.covariance import ledoit_wolf_shrinkage
 
 from robustlda import minimize_ratio
+from robustlda.linalg import followed_by
 from robustlda.losses import L12, Squared
 from robustlda.plan import Plan
 from robustlda.solvers import (
@@ -178,9 +179,9 @@ def test_a_diagonal_matrix_is_a_matrix():
 def test_axes_follow_directions_as_far_as_they_are_new():
     V = np.eye(5)[:, :2]
     axes = np.column_stack([V @ [1.0, 2.0], np.eye(5)[:, 2] + V[:, 0], np.eye(5)[:, 2], np.eye(5)[:, 4]])
-    found = believed._followed_by(V, axes, 4)
+    found = followed_by(V, axes, 4)
     assert_allclose(np.abs(found), np.eye(5)[:, [0, 1, 2, 4]], atol=1e-12)
-    assert believed._followed_by(V, axes, 3).shape == (5, 3)
+    assert followed_by(V, axes, 3).shape == (5, 3)
 
 
 def test_more_directions_than_separate_classes_have_no_separation(monkeypatch):

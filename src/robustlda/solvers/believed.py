@@ -46,7 +46,7 @@ from scipy.special import erf, gammaincinv, gammaln
 
 from robustlda.data import Samples, Weights, distinct
 from robustlda.data.columns import class_totals, median
-from robustlda.linalg import Array, extension
+from robustlda.linalg import Array, followed_by
 from robustlda.solvers import starts, subspace
 from robustlda.solvers.result import SolverResult, Stop
 
@@ -267,20 +267,8 @@ def _directions(samples: Samples, means: Array, root: Array, m: int) -> tuple[Ar
     separation = np.zeros(m)
     separation[: V.shape[1]] = singular[: V.shape[1]] ** 2
     if V.shape[1] < m:
-        V = _followed_by(V, np.linalg.solve(root, starts.principal_axes(samples, m)), m)
+        V = followed_by(V, np.linalg.solve(root, starts.principal_axes(samples, m)), m)
     return root @ V, separation
-
-
-def _followed_by(V: Array, axes: Array, m: int) -> Array:
-    """Orthonormal columns, then what axes add to them, one after the other, until there are m.
-
-    One after the other, as axes that add nothing new in different directions would leave it to rounding which remain.
-    """
-    for axis in axes.T:
-        if V.shape[1] == m:
-            break
-        V = np.hstack([V, extension(V, axis[:, None])])
-    return V
 
 
 def _between(Y: Array, shares: Array) -> Array:
