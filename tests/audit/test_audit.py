@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from scipy.special import softmax
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 from sklearn.preprocessing import StandardScaler
@@ -124,6 +125,12 @@ def test_bad_settings_are_named(make, message):
     X, y = table(load_iris)
     with pytest.raises(ValueError, match=message):
         make().fit(X, y)
+
+
+def test_an_audit_that_is_not_fitted_says_so():
+    for question in ("flags", "to_review", "suspects", "checked_rows", "cleaned", "to_frame"):
+        with pytest.raises(NotFittedError):
+            getattr(LabelAudit(), question)()
 
 
 def test_ids_must_match():
@@ -585,6 +592,22 @@ def test_what_was_checked_may_go_by_ids():
     assert_array_equal(by_id.probability_wrong_, by_row.probability_wrong_)
     with pytest.raises(ValueError, match="verified names row 'P-911', which has no label in column 'kind'"):
         LabelAudit().fit(frame, "kind", ids="tag", verified={"P-911": 1})
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize("word", [False, True])
+def test_a_column_may_hold_the_ids_wherever_the_labels_are(kind, word):
+    X, y = load_wine(return_X_y=True)
+    columns = {f"m{k}": X[:, k] for k in range(13)} | ({"word": ["up", "down"] * 89} if word else {})
+    tags = [f"P-{i}" for i in range(len(y))]
+    expected = LabelAudit().fit(kind(columns), y, tags, verified={"P-11": 1})
+    audit = LabelAudit().fit(kind(columns | {"tag": tags}), y, "tag", verified={"P-11": 1})
+    assert_array_equal(audit.ids_, tags)
+    assert_array_equal(audit.probability_wrong_, expected.probability_wrong_)
+    assert_array_equal(audit.feature_names_, expected.feature_names_)
+    for rows in (kind(columns), X):
+        with pytest.raises(ValueError, match="ids='tag' names no column of X"):
+            LabelAudit().fit(rows, y, "tag")
 
 
 def shuffled_wine():

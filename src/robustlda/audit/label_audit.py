@@ -198,6 +198,8 @@ class LabelAudit(Findings):
             return self
         if isinstance(X, LabeledTable):
             return self._fit_table(X, named_rows.by_class_names(verified, X))
+        if isinstance(ids, str):
+            X, ids = frames.without_ids(X, ids)
         if self.estimator is None and frames.needs_preparation(X):
             columns = _joined(X, y, ids, verified)
             self._fit_table(columns, named_rows.by_class_names(verified, columns))
