@@ -154,6 +154,15 @@ def test_classes_smaller_than_folds(classifier):
     assert np.ptp([len(test) for _, test in folds]) <= 1
 
 
+@pytest.mark.parametrize("classifier", [LOGISTIC, RidgeClassifier(), GaussianNB()])
+def test_the_other_of_two_classes_may_have_a_single_sample(classifier):
+    rng = np.random.default_rng(0)
+    X, y = np.vstack([rng.normal(size=(30, 2)), [[5, 5]]]), np.append(np.zeros(30, int), 1)
+    audit = LabelAudit(classifier).fit(X, y)
+    assert audit.n_mislabeled_ == 0
+    assert (audit.probability_wrong_ < 0.5).all()
+
+
 def test_folds_from_a_generator_are_those_of_a_list():
     X, given, _ = flipped()
     groups = np.arange(len(X)) % 10
