@@ -27,6 +27,7 @@ from robustlda.plan import Plan
 _DTYPES = (np.float64, np.float32)
 _FARTHEST_WEIGHTS = 1e15
 _COUNTABLE = 2.0**53  # copies, beyond which their number is not a whole one any more
+_AS_GIVEN = -2  # of a class that a person has found to be the given one
 _MOST_FEATURES = 10_000  # of rows in parts, from which a matrix of features × features is made
 
 
@@ -166,7 +167,14 @@ def parted_verified(verified: Any, found: PartedInput, given: Column, classes: A
     if verified is None:
         return given.apply(_nobody_looked)
     rows = np.array([_checked_row(row, len(given)) for row in verified], int)
-    known = class_indices(np.array([*verified.values(), None], object), classes)[:-1]
+    values = np.array([*verified.values(), None], object)[:-1]
+    seen = np.array([not is_missing(value) for value in values.tolist()], bool)
+    rows, values = rows[seen], values[seen]
+    if _is_mask(values, np.ones(len(values), bool), classes):
+        rows = rows[values.astype(bool)]
+        known = np.full(len(rows), _AS_GIVEN)
+    else:
+        known = class_indices(values, classes)
     return columns.apply(partial(_known, rows, known), given, columns.positions(given))
 
 
@@ -188,7 +196,8 @@ def _known(rows: Array, classes: Array, given: Array, positions: Array) -> Array
     known = np.full(len(given), -1)
     if len(positions):
         here = (rows >= positions[0]) & (rows <= positions[-1])
-        known[rows[here] - positions[0]] = classes[here]
+        places, found = rows[here] - positions[0], classes[here]
+        known[places] = np.where(found == _AS_GIVEN, given[places], found)
     return known
 
 
