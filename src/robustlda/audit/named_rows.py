@@ -43,6 +43,8 @@ def _is_no_name(value: Any) -> bool:
 
 def checked_ids(ids: Any, n: int) -> Array:
     names = np.arange(n) if ids is None else np.asarray(ids)
+    if names.ndim == 0:
+        raise ValueError(f"ids={ids!r} must be an id for each of the {n} samples.")
     if len(names) != n:
         raise ValueError(f"There are {len(names)} ids for {n} samples; give one for each.")
     return names
