@@ -426,6 +426,19 @@ def test_what_nobody_has_checked_may_be_missing_in_any_way(nothing):
         RobustLDA().fit(X, names, verified=verified)
 
 
+def test_what_nobody_has_found_about_rows_that_were_set_aside_changes_nothing():
+    X, given, true = human_errors(150)
+    frame = pd.DataFrame(X).add_prefix("m").assign(kind=np.array(["a", "b", "c"])[given])
+    frame.loc[[3, 4], "kind"] = "z"
+    frame.loc[5, "kind"] = None
+    expected = LabelAudit().fit(frame, "kind", verified={7: "b"})
+    assert len(expected.ids_) == 147
+    audit = LabelAudit().fit(frame, "kind", verified={3: np.nan, 4: None, 5: pd.NA, 7: "b"})
+    assert_array_equal(audit.probability_wrong_, expected.probability_wrong_)
+    with pytest.raises(ValueError, match="row 3, which has no label in column 'kind', or one that was set aside"):
+        LabelAudit().fit(frame, "kind", verified={3: True, 7: True})
+
+
 @pytest.mark.parametrize(
     ("verified", "message"),
     [

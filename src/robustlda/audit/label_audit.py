@@ -241,7 +241,8 @@ class LabelAudit(Findings):
         """Judge the labels of a table; rows of `verified` are counted as in the whole table."""
         places = table.places
         if isinstance(verified, Mapping):
-            verified = named_rows.by_position(verified, table.ids, places, f"has no label in column {table.label!r}")
+            none = f"has no label in column {table.label!r}, or one that was set aside as too rare"
+            verified = named_rows.by_position(verified, table.ids, places, none)
         elif verified is not None and len(verified) != len(places):
             mask = np.asarray(verified).dtype == bool  # which labels, all of them, would not be
             verified = np.asarray(verified, bool if mask else object)[table.places]

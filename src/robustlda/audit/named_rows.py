@@ -21,9 +21,9 @@ def by_row(verified: Any, ids: Any) -> dict[Any, Any]:
     """Labels that were given for rows, by the positions of these rows."""
     if isinstance(verified, Mapping):
         at = {} if ids is None else {name: i for i, name in enumerate(np.asarray(ids).tolist())}
-        return {at.get(row, row): label for row, label in verified.items()}
+        return {at.get(row, row): label for row, label in verified.items() if not _is_no_name(label)}
     values = [] if verified is None else np.asarray(verified).tolist()
-    return {row: v for row, v in enumerate(values) if not (is_missing(v) or is_truth(v))}
+    return {row: label for row, label in enumerate(values) if not _is_no_name(label)}
 
 
 def by_class_names(verified: Any, table: LabeledTable) -> Any:
@@ -54,6 +54,7 @@ def by_position(verified: Mapping[Any, Any], ids: Array, places: Array, otherwis
     """Right labels of all rows, None where nobody has looked, from those of rows that go by their ids or places."""
     by_id = {name: i for i, name in enumerate(ids.tolist())}
     rows = {int(place): i for i, place in enumerate(places)} | by_id
+    verified = {row: label for row, label in verified.items() if not is_missing(label)}
     for row in verified:
         if row not in rows:
             raise ValueError(f"verified names row {row!r}, which {otherwise}.")
