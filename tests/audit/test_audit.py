@@ -427,7 +427,7 @@ def test_what_nobody_has_checked_may_be_missing_in_any_way(nothing):
 
 
 def test_what_nobody_has_found_about_rows_that_were_set_aside_changes_nothing():
-    X, given, true = human_errors(150)
+    X, given, _ = human_errors(150)
     frame = pd.DataFrame(X).add_prefix("m").assign(kind=np.array(["a", "b", "c"])[given])
     frame.loc[[3, 4], "kind"] = "z"
     frame.loc[5, "kind"] = None
