@@ -388,6 +388,7 @@ MASKS = {
     "nullable": lambda mask: pd.Series([True if right else pd.NA for right in mask], dtype="boolean"),
     "polars": lambda mask: pl.Series([True if right else None for right in mask]),
     "arrow": lambda mask: pa.array([True if right else None for right in mask]),
+    "masked": lambda mask: np.ma.array(np.ones(len(mask), bool), mask=~mask),
     "dict": lambda mask: dict.fromkeys(np.flatnonzero(mask).tolist(), True),
 }
 
@@ -419,7 +420,7 @@ def test_what_nobody_has_checked_may_be_missing_in_any_way(nothing):
     seen = np.arange(150) % 4 == 0
     column = pd.Series([name if here else nothing for name, here in zip(right, seen, strict=True)])
     frame = pd.DataFrame(X).add_prefix("m").assign(word=["up", "down"] * 75)
-    for verified in (column, column.to_dict()):
+    for verified in (column, column.to_dict(), column.tolist(), np.ma.array(right.astype(str), mask=~seen)):
         assert_array_equal(LabelAudit().fit(X, names, verified=verified).verified_, seen)
         assert_array_equal(LabelAudit().fit(frame, names, verified=verified).verified_, seen)
         assert_array_equal(LabelAudit().fit(frame.assign(kind=names), "kind", verified=verified).verified_, seen)
@@ -565,6 +566,53 @@ def test_labels_in_a_column_of_their_own_and_missing_ones(judge):
         LabelAudit(judge).fit(X, np.array([3, *names[1:]], object))
     with pytest.raises(ValueError, match=r"y has shape \(\); give one label for each row of X"):
         LabelAudit(judge).fit(X, 3)
+
+
+MISSING = {
+    "NaN in a list of texts": lambda names: [float("nan"), *names[1:].tolist()],
+    "NaN in a tuple": lambda names: (float("nan"), *names[1:].tolist()),
+    "NaN in a list of lists": lambda names: [[name] for name in [float("nan"), *names[1:].tolist()]],
+    "masked texts": lambda names: np.ma.array(names, mask=np.arange(len(names)) < 1),
+    "masked numbers": lambda names: np.ma.array(
+        np.unique(names, return_inverse=True)[1], mask=np.arange(len(names)) < 1
+    ),
+}
+
+
+@pytest.mark.parametrize("form", MISSING.values(), ids=MISSING)
+def test_what_is_missing_is_no_class_and_what_is_masked_stays_so(form):
+    X, y = load_wine(return_X_y=True)
+    given = form(np.array(["a", "b", "c"])[y])
+    for fitted in (LabelAudit(), LabelAudit(LogisticRegression()), RobustLDA()):
+        with pytest.raises(ValueError, match="y has 1 missing labels; leave these rows out"):
+            fitted.fit(X, given)
+    with pytest.raises(ValueError, match="y has 1 missing labels; leave out these rows of y and P"):
+        LabelAudit.from_probabilities(np.full((len(y), 3), 1 / 3), given)
+    words = pd.DataFrame(X).add_prefix("m").assign(word=["up", "down"] * 89)
+    audit = LabelAudit().fit(words, given)
+    assert_array_equal(audit.ids_, np.arange(1, len(y)))
+    assert len(audit.classes_) == 3
+
+
+def test_an_answer_that_is_missing_from_a_list_is_none():
+    X, y = load_wine(return_X_y=True)
+    names = np.array(["a", "b", "c"])[y].tolist()
+    answers = [[name, name] for name in names[:-1]] + [[names[-1], float("nan")]]
+    assert_array_equal(RobustLDA().fit(X, answers).classes_, ["a", "b", "c"])
+    words = pd.DataFrame(X).add_prefix("m").assign(word=["up", "down"] * 89)
+    for rows in (X, words):
+        assert_array_equal(LabelAudit().fit(rows, answers).annotator_answers_, [178, 177])
+
+
+def test_names_among_numbers_are_refused_in_a_list_too():
+    X, y = load_wine(return_X_y=True)
+    names = [3, *np.array(["a", "b", "c"])[y][1:].tolist()]
+    words = pd.DataFrame(X).add_prefix("m").assign(word=["up", "down"] * 89)
+    for fitted, rows in ((RobustLDA(), X), (LabelAudit(), X), (LabelAudit(), words)):
+        with pytest.raises(ValueError, match="labels of several types, number and str"):
+            fitted.fit(rows, names)
+    texts = [*np.array(["a", "b"])[y[1:] % 2], "a"]  # some of them NumPy's
+    assert LabelAudit().fit(X, texts).classes_.dtype == RobustLDA().fit(X, texts).classes_.dtype == np.dtype("U1")
 
 
 def test_frames_of_words_take_labels_and_answers_in_every_form():

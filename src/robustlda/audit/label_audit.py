@@ -30,6 +30,7 @@ from robustlda.data.parted_input import is_parted
 from robustlda.estimators import (
     DiscriminantProjection,
     answer_table,
+    as_given,
     check_labels,
     check_seed,
     class_indices,
@@ -244,8 +245,8 @@ class LabelAudit(Findings):
             none = f"has no label in column {table.label!r}, or one that was set aside as too rare"
             verified = named_rows.by_position(verified, table.ids, places, none)
         elif verified is not None and len(verified) != len(places):
-            mask = np.asarray(verified).dtype == bool  # which labels, all of them, would not be
-            verified = np.asarray(verified, bool if mask else object)[table.places]
+            verified = as_given(verified)  # of truths a mask, which labels would not be
+            verified = verified[table.places] if verified.dtype == bool else verified.astype(object)[table.places]
         self.fit(table.X, table.targets, table.ids, verified=verified, features=table.names)
         self.table_, self.preparation_ = table, table.preparation
         return self
@@ -450,6 +451,7 @@ def _joined(X: Any, y: Any, ids: Any, verified: Any) -> LabeledTable:
     labels = answer_table(y) if has_answers(y) else probabilities.one_for_each(y, "X")
     if len(labels) != table.num_rows:
         raise ValueError(f"X has {table.num_rows} rows, but y has {len(labels)} labels; give one for each.")
+    check_labels(np.array([*(label for label in labels.ravel().tolist() if not is_missing(label)), None], object)[:-1])
     added = {"label": labels} if labels.ndim == 1 else {f"annotator {k + 1}": said for k, said in enumerate(labels.T)}
     names = []
     for name, column in added.items():

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from robustlda.estimators import is_missing, is_truth
+from robustlda.estimators import as_given, is_missing, is_truth
 from robustlda.linalg import Array
 from robustlda.tables.labeled import LabeledTable
 from robustlda.tables.understanding import name_of
@@ -22,7 +22,7 @@ def by_row(verified: Any, ids: Any) -> dict[Any, Any]:
     if isinstance(verified, Mapping):
         at = {} if ids is None else {name: i for i, name in enumerate(np.asarray(ids).tolist())}
         return {at.get(row, row): label for row, label in verified.items() if not _is_no_name(label)}
-    values = [] if verified is None else np.asarray(verified).tolist()
+    values = [] if verified is None else as_given(verified).tolist()
     return {row: label for row, label in enumerate(values) if not _is_no_name(label)}
 
 
@@ -32,7 +32,7 @@ def by_class_names(verified: Any, table: LabeledTable) -> Any:
         return verified
     if isinstance(verified, Mapping):
         return {row: label if _is_no_name(label) else name_of(label) for row, label in verified.items()}
-    values = np.asarray(verified, object).tolist()
+    values = as_given(verified).tolist()
     return np.array([*(v if _is_no_name(v) else name_of(v) for v in values), None], object)[:-1]
 
 

@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 from robustlda.decision.rule import Checks
 from robustlda.estimators import (
     answer_table,
+    as_given,
     check_labels,
     has_answers,
     is_missing,
@@ -74,7 +75,7 @@ def without_lost(y: Array, verified: Any) -> Array:
 
 def one_for_each(y: Any, rows: str) -> Array:
     """Labels as an array, one for each of some rows."""
-    labels = np.asarray(y)
+    labels = as_given(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:

@@ -246,7 +246,7 @@ def validated_training(estimator: BaseEstimator, X: Any, y: Any, plan: Plan) -> 
             raise ValueError(f"X has {store.shape[0]} rows, but y has answers about {len(table)}: give a row for each.")
         estimator._peak = checked_peak(store, plan)
         return store, table
-    _check_none_missing(y)
+    _check_objects(y)
     if not is_read_in_blocks(X):
         X, y = _validated(estimator, X, y, accept_sparse="csr", dtype=_floats(X), ensure_min_samples=2)
         store = as_store(X)
@@ -264,7 +264,9 @@ def validated_training(estimator: BaseEstimator, X: Any, y: Any, plan: Plan) -> 
 def check_labels(y: Array) -> None:
     """A ValueError for labels that are missing, and for names among numbers, of which no order is known."""
     labels = y.tolist() if y.dtype.kind in "fO" else []
-    _refuse_missing(labels)
+    missing = sum(map(is_missing, labels))
+    if missing:
+        raise ValueError(f"y has {missing} missing labels; leave these rows out, and predict them afterwards.")
     kinds = {_kind(label) for label in labels}
     if len(kinds) > 1:
         raise ValueError(
@@ -273,25 +275,19 @@ def check_labels(y: Array) -> None:
         )
 
 
-def _check_none_missing(y: Any) -> None:
-    """The same before scikit-learn looks at them, which asks pandas.NA whether it is true."""
+def _check_objects(y: Any) -> None:
+    """The same before scikit-learn turns them into texts, or asks pandas.NA whether it is true."""
     try:
-        values = np.asarray(y)
+        values = as_given(y)
     except ValueError:  # ragged, of which scikit-learn will say more
         return
     if values.ndim and values.dtype.kind == "O":
-        _refuse_missing(values.ravel().tolist())
-
-
-def _refuse_missing(labels: list[Any]) -> None:
-    missing = sum(map(is_missing, labels))
-    if missing:
-        raise ValueError(f"y has {missing} missing labels; leave these rows out, and predict them afterwards.")
+        check_labels(values.ravel())
 
 
 def _kind(label: Any) -> str:
     """Labels of one kind can be sorted."""
-    return "number" if isinstance(label, Real) else type(label).__name__
+    return "number" if isinstance(label, Real) else "str" if isinstance(label, str) else type(label).__name__
 
 
 def _validated_rows(estimator: BaseEstimator, X: Any) -> Store:
@@ -310,7 +306,7 @@ def has_answers(y: Any) -> bool:
 def answer_table(y: Any) -> Array:
     """Answers as given (samples × annotators), None where there is none."""
     masked = np.ma.getmaskarray(y) if isinstance(y, np.ma.MaskedArray) else None
-    values = np.asarray(y.data if isinstance(y, np.ma.MaskedArray) else y)
+    values = np.asarray(y.data) if isinstance(y, np.ma.MaskedArray) else as_given(y)
     if values.dtype.kind in "iu":
         missing = values == -1  # as scikit-learn marks what has no label
     elif values.dtype.kind == "f":
@@ -480,7 +476,7 @@ def verified_labels(verified: Any, y: Array) -> Array:
         for row, label in verified.items():
             values[_checked_row(row, len(y))] = label
     else:
-        values = np.asarray(verified)
+        values = as_given(verified)
     if values.shape != (len(y),):
         raise ValueError(
             f"verified has shape {values.shape}, but there are {len(y)} samples: give a mask, a dict from row to "
@@ -504,6 +500,19 @@ def _is_mask(values: Array, seen: Array, y: Array) -> bool:
     if not all(truths):
         raise ValueError("verified holds true or false beside labels; give the right label of every row, or a mask.")
     return True
+
+
+def as_given(values: Any) -> Array:
+    """An array in which nothing is made up: neither what is masked, nor texts of what is missing in a list of texts."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        objects = values.data.astype(object)
+        objects[np.ma.getmaskarray(values)] = None
+        return objects
+    array = np.asarray(values)
+    if not (isinstance(values, list | tuple) and array.dtype.kind == "U"):
+        return array
+    objects = np.array(values, object)  # NumPy makes texts of all that is among texts
+    return array if all(isinstance(value, str) for value in objects.ravel().tolist()) else objects
 
 
 def is_truth(value: Any) -> bool:
