@@ -67,6 +67,18 @@ def extension(Q: Array, V: Array) -> Array:
     return V
 
 
+def followed_by(V: Array, axes: Array, m: int) -> Array:
+    """Orthonormal columns, then what axes add to them, one after the other, until there are m.
+
+    One after the other, as axes that add nothing new in different directions would leave it to rounding which remain.
+    """
+    for axis in axes.T:
+        if V.shape[1] == m:
+            break
+        V = np.hstack([V, extension(V, axis[:, None])])
+    return V
+
+
 def fix_signs(components: Array) -> Array:
     """Rows turned so that the entry of largest magnitude is positive: the same answer on every machine."""
     peak = np.abs(components).argmax(axis=1)

@@ -154,6 +154,15 @@ def test_classes_smaller_than_folds(classifier):
     assert np.ptp([len(test) for _, test in folds]) <= 1
 
 
+@pytest.mark.parametrize("classifier", [LOGISTIC, RidgeClassifier(), GaussianNB()])
+def test_the_other_of_two_classes_may_have_a_single_sample(classifier):
+    rng = np.random.default_rng(0)
+    X, y = np.vstack([rng.normal(size=(30, 2)), [[5, 5]]]), np.append(np.zeros(30, int), 1)
+    audit = LabelAudit(classifier).fit(X, y)
+    assert audit.n_mislabeled_ == 0
+    assert (audit.probability_wrong_ < 0.5).all()
+
+
 def test_folds_from_a_generator_are_those_of_a_list():
     X, given, _ = flipped()
     groups = np.arange(len(X)) % 10
@@ -345,7 +354,11 @@ Y = np.array([0, 1, 2, 0, 1, 2])
         (spoiled(0, 1 / 3)[:4], Y, {}, "P has 4 rows, but there are 6 labels"),
         (spoiled(0, 1 / 3), Y % 2, {}, r"P has 3 columns, but y holds 2 different labels; .* classes="),
         (spoiled(0, 1 / 3), Y, {"classes": [0, 1]}, "P has 3 columns, but 2 classes are given"),
-        (spoiled(0, 1 / 3), Y, {"classes": [0, 1, 5]}, r"the label .*2.*, which is none of the classes of P: 0, 1, 5"),
+        (spoiled(0, 1 / 3), Y, {"classes": [0, 1, 5]}, r"the label 2, which is none of the classes of P: 0, 1, 5"),
+        (spoiled(0, 1 / 3), list("abcabc"), {"classes": list("abd")}, r"the label 'c', which is none of the classes"),
+        (spoiled(0, 1 / 3), Y, {"classes": {0, 1, 2}}, "classes is a set, which has no order"),
+        (spoiled(0, 1 / 3), Y, {"classes": [0, 1, None]}, "classes holds a missing value"),
+        (spoiled(0, 1 / 3), np.array([0, 1, "b"] * 2, object), {}, "labels of several types, number and str"),
         (spoiled(0, 1 / 3), Y, {"classes": [0, 1, 1]}, "names a class twice"),
         (np.full(6, 0.5), Y, {}, "P must be a table of numbers"),
         (np.full((6, 3), "x"), Y, {}, "P must be a table of numbers"),
@@ -353,6 +366,7 @@ Y = np.array([0, 1, 2, 0, 1, 2])
         (spoiled(0, 1 / 3), ["a", None, "b", "c", "a", "b"], {}, "y has 1 missing labels"),
         (spoiled(0, 1 / 3), np.array([0, 1, np.nan, 2, 1, 0]), {}, "y has 1 missing labels"),
         (spoiled(0, 1 / 3), Y, {"ids": [1, 2]}, "There are 2 ids for 6 samples"),
+        (spoiled(0, 1 / 3), Y, {"ids": "tag"}, "ids='tag' must be an id for each of the 6 samples"),
         (spoiled(0, 1 / 3), Y, {"X": np.ones((5, 2))}, "X has 5 rows, but P has 6"),
         (spoiled(0, 1 / 3), Y, {"max_false_alarm": 2}, "max_false_alarm=2 must lie between 0 and 1"),
         (spoiled(0, 1 / 3), Y, {"verified": {0: 9}}, "verified holds the label 9"),

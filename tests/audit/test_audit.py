@@ -8,13 +8,15 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from scipy.special import softmax
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 from sklearn.preprocessing import StandardScaler
 
-from robustlda import LabelAudit, RobustLDA
+from robustlda import LabelAudit, RobustLDA, TraceRatioLDA
 from robustlda.audit import farness, frames, parted_audit
 from robustlda.datasets.contaminate import flip_into_next_class, flip_labels, gross_rows
 from robustlda.plan import Plan
@@ -123,6 +125,12 @@ def test_bad_settings_are_named(make, message):
     X, y = table(load_iris)
     with pytest.raises(ValueError, match=message):
         make().fit(X, y)
+
+
+def test_an_audit_that_is_not_fitted_says_so():
+    for question in ("flags", "to_review", "suspects", "checked_rows", "cleaned", "to_frame"):
+        with pytest.raises(NotFittedError):
+            getattr(LabelAudit(), question)()
 
 
 def test_ids_must_match():
@@ -373,11 +381,71 @@ def test_verified_may_be_a_mask_a_dict_or_labels():
         assert_allclose(other, found[0], atol=1e-12)
 
 
+MASKS = {
+    "list": lambda mask: mask.tolist(),
+    "objects": lambda mask: mask.astype(object),
+    "gaps": lambda mask: [True if right else None for right in mask],
+    "nullable": lambda mask: pd.Series([True if right else pd.NA for right in mask], dtype="boolean"),
+    "polars": lambda mask: pl.Series([True if right else None for right in mask]),
+    "arrow": lambda mask: pa.array([True if right else None for right in mask]),
+    "masked": lambda mask: np.ma.array(np.ones(len(mask), bool), mask=~mask),
+    "dict": lambda mask: dict.fromkeys(np.flatnonzero(mask).tolist(), True),
+}
+
+
+@pytest.mark.parametrize("form", MASKS.values(), ids=MASKS)
+def test_a_mask_is_one_in_every_form_and_never_labels(form):
+    X, given, true = human_errors(150)
+    mask = (given == true) & (np.arange(150) % 4 == 0)
+    frame = pd.DataFrame(X).add_prefix("m").assign(word=["up", "down"] * 75)
+    names = np.array(["a", "b", "c"])[given]
+    expected = LabelAudit().fit(X, given, verified=mask)
+    for labels in (given, names):
+        audit = LabelAudit().fit(X, labels, verified=form(mask))
+        assert_array_equal(audit.verified_, mask)
+        assert_array_equal(audit.probability_wrong_, expected.probability_wrong_)
+    model = RobustLDA().fit(X, given, verified=form(mask))
+    assert model.noise_rate_ == RobustLDA().fit(X, given, verified=mask).noise_rate_
+    assert_array_equal(LabelAudit().fit(frame, names, verified=form(mask)).verified_, mask)
+    assert_array_equal(LabelAudit().fit(frame.assign(kind=names), "kind", verified=form(mask)).verified_, mask)
+    # Where labels are true and false themselves, an array of some of them is one of labels.
+    found = LabelAudit().fit(X, given > 0, verified=np.where(mask, True, None))
+    assert_array_equal(found.suggested_[mask], np.ones(mask.sum(), bool))
+
+
+@pytest.mark.parametrize("nothing", [None, np.nan, pd.NA])
+def test_what_nobody_has_checked_may_be_missing_in_any_way(nothing):
+    X, given, true = human_errors(150)
+    names, right = (np.array(["a", "b", "c"], object)[labels] for labels in (given, true))
+    seen = np.arange(150) % 4 == 0
+    column = pd.Series([name if here else nothing for name, here in zip(right, seen, strict=True)])
+    frame = pd.DataFrame(X).add_prefix("m").assign(word=["up", "down"] * 75)
+    for verified in (column, column.to_dict(), column.tolist(), np.ma.array(right.astype(str), mask=~seen)):
+        assert_array_equal(LabelAudit().fit(X, names, verified=verified).verified_, seen)
+        assert_array_equal(LabelAudit().fit(frame, names, verified=verified).verified_, seen)
+        assert_array_equal(LabelAudit().fit(frame.assign(kind=names), "kind", verified=verified).verified_, seen)
+        RobustLDA().fit(X, names, verified=verified)
+
+
+def test_what_nobody_has_found_about_rows_that_were_set_aside_changes_nothing():
+    X, given, _ = human_errors(150)
+    frame = pd.DataFrame(X).add_prefix("m").assign(kind=np.array(["a", "b", "c"])[given])
+    frame.loc[[3, 4], "kind"] = "z"
+    frame.loc[5, "kind"] = None
+    expected = LabelAudit().fit(frame, "kind", verified={7: "b"})
+    assert len(expected.ids_) == 147
+    audit = LabelAudit().fit(frame, "kind", verified={3: np.nan, 4: None, 5: pd.NA, 7: "b"})
+    assert_array_equal(audit.probability_wrong_, expected.probability_wrong_)
+    with pytest.raises(ValueError, match="row 3, which has no label in column 'kind', or one that was set aside"):
+        LabelAudit().fit(frame, "kind", verified={3: True, 7: True})
+
+
 @pytest.mark.parametrize(
     ("verified", "message"),
     [
         ({400: 0}, "rows are whole numbers from 0 to 299"),
         ({3: 9}, "the label 9"),
+        ({3: 0, 5: True}, "true or false beside labels"),
         ([True, False], r"shape \(2,\)"),
         (dict.fromkeys(range(300), 1), "No sample is left in class 0"),
     ],
@@ -420,6 +488,19 @@ def test_loadings_are_correlations_of_features_with_the_axes():
     (first, correlation), *_ = audit.plane_features(0)
     assert first == "flavanoids"
     assert abs(correlation) == np.abs(audit.plane_loadings_[0]).max()
+
+
+@pytest.mark.parametrize("estimator", [RobustLDA(), TraceRatioLDA(decision="noise_aware")])
+def test_the_plane_of_two_classes_hangs_on_no_order_of_rows(estimator):
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    X = rng.normal(size=(120, 8)) @ rng.normal(size=(8, 8)) + 2 * rng.normal(size=(2, 8))[y]
+    audit, order = LabelAudit(estimator).fit(X, y), rng.permutation(120)
+    assert (np.linalg.svd(audit.plane_ - audit.plane_.mean(axis=0))[1] > 1).all()
+    for stored in (X[order], csr_array(X[order]), np.asfortranarray(X[order]) * 1024):
+        other = LabelAudit(estimator).fit(stored, y[order])
+        assert_allclose(other.plane_, audit.plane_[order], atol=1e-6)
+        assert_allclose(other.plane_loadings_, audit.plane_loadings_, atol=1e-6)
 
 
 def test_features_are_named_on_request_and_not_made_up():
@@ -471,13 +552,67 @@ def test_labels_in_a_column_of_their_own_and_missing_ones(judge):
     X, names = StandardScaler().fit_transform(X), np.array(["a", "b", "c"], object)[y]
     expected = LabelAudit(judge).fit(X, names).probability_wrong_
     assert_array_equal(LabelAudit(judge).fit(X, names[:, None]).probability_wrong_, expected)
-    for missing in (None, np.nan):
-        with pytest.raises(ValueError, match="y has 1 missing labels; leave these rows out"):
-            LabelAudit(judge).fit(X, np.array([missing, *names[1:]], object))
+    for missing in (None, np.nan, pd.NA):
+        labels = np.array([missing, *names[1:]], object)
+        for given in (labels, pd.Series(labels, dtype="string"), pd.Series(pd.Categorical(labels))):
+            for fitted in (LabelAudit(judge), RobustLDA()):
+                with pytest.raises(ValueError, match="y has 1 missing labels; leave these rows out"):
+                    fitted.fit(X, given)
+            with pytest.raises(ValueError, match="y has 1 missing labels; leave out these rows of y and P"):
+                LabelAudit.from_probabilities(np.full((len(y), 3), 1 / 3), given)
+            words = pd.DataFrame(X).add_prefix("m").assign(word=["up", "down"] * 89)
+            assert_array_equal(LabelAudit().fit(words, given).ids_, np.arange(1, len(y)))
     with pytest.raises(ValueError, match="labels of several types, number and str"):
         LabelAudit(judge).fit(X, np.array([3, *names[1:]], object))
     with pytest.raises(ValueError, match=r"y has shape \(\); give one label for each row of X"):
         LabelAudit(judge).fit(X, 3)
+
+
+MISSING = {
+    "NaN in a list of texts": lambda names: [float("nan"), *names[1:].tolist()],
+    "NaN in a tuple": lambda names: (float("nan"), *names[1:].tolist()),
+    "NaN in a list of lists": lambda names: [[name] for name in [float("nan"), *names[1:].tolist()]],
+    "masked texts": lambda names: np.ma.array(names, mask=np.arange(len(names)) < 1),
+    "masked numbers": lambda names: np.ma.array(
+        np.unique(names, return_inverse=True)[1], mask=np.arange(len(names)) < 1
+    ),
+}
+
+
+@pytest.mark.parametrize("form", MISSING.values(), ids=MISSING)
+def test_what_is_missing_is_no_class_and_what_is_masked_stays_so(form):
+    X, y = load_wine(return_X_y=True)
+    given = form(np.array(["a", "b", "c"])[y])
+    for fitted in (LabelAudit(), LabelAudit(LogisticRegression()), RobustLDA()):
+        with pytest.raises(ValueError, match="y has 1 missing labels; leave these rows out"):
+            fitted.fit(X, given)
+    with pytest.raises(ValueError, match="y has 1 missing labels; leave out these rows of y and P"):
+        LabelAudit.from_probabilities(np.full((len(y), 3), 1 / 3), given)
+    words = pd.DataFrame(X).add_prefix("m").assign(word=["up", "down"] * 89)
+    audit = LabelAudit().fit(words, given)
+    assert_array_equal(audit.ids_, np.arange(1, len(y)))
+    assert len(audit.classes_) == 3
+
+
+def test_an_answer_that_is_missing_from_a_list_is_none():
+    X, y = load_wine(return_X_y=True)
+    names = np.array(["a", "b", "c"])[y].tolist()
+    answers = [[name, name] for name in names[:-1]] + [[names[-1], float("nan")]]
+    assert_array_equal(RobustLDA().fit(X, answers).classes_, ["a", "b", "c"])
+    words = pd.DataFrame(X).add_prefix("m").assign(word=["up", "down"] * 89)
+    for rows in (X, words):
+        assert_array_equal(LabelAudit().fit(rows, answers).annotator_answers_, [178, 177])
+
+
+def test_names_among_numbers_are_refused_in_a_list_too():
+    X, y = load_wine(return_X_y=True)
+    names = [3, *np.array(["a", "b", "c"])[y][1:].tolist()]
+    words = pd.DataFrame(X).add_prefix("m").assign(word=["up", "down"] * 89)
+    for fitted, rows in ((RobustLDA(), X), (LabelAudit(), X), (LabelAudit(), words)):
+        with pytest.raises(ValueError, match="labels of several types, number and str"):
+            fitted.fit(rows, names)
+    texts = [*np.array(["a", "b"])[y[1:] % 2], "a"]  # some of them NumPy's
+    assert LabelAudit().fit(X, texts).classes_.dtype == RobustLDA().fit(X, texts).classes_.dtype == np.dtype("U1")
 
 
 def test_frames_of_words_take_labels_and_answers_in_every_form():
@@ -518,6 +653,22 @@ def test_what_was_checked_may_go_by_ids():
     assert_array_equal(by_id.probability_wrong_, by_row.probability_wrong_)
     with pytest.raises(ValueError, match="verified names row 'P-911', which has no label in column 'kind'"):
         LabelAudit().fit(frame, "kind", ids="tag", verified={"P-911": 1})
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize("word", [False, True])
+def test_a_column_may_hold_the_ids_wherever_the_labels_are(kind, word):
+    X, y = load_wine(return_X_y=True)
+    columns = {f"m{k}": X[:, k] for k in range(13)} | ({"word": ["up", "down"] * 89} if word else {})
+    tags = [f"P-{i}" for i in range(len(y))]
+    expected = LabelAudit().fit(kind(columns), y, tags, verified={"P-11": 1})
+    audit = LabelAudit().fit(kind(columns | {"tag": tags}), y, "tag", verified={"P-11": 1})
+    assert_array_equal(audit.ids_, tags)
+    assert_array_equal(audit.probability_wrong_, expected.probability_wrong_)
+    assert_array_equal(audit.feature_names_, expected.feature_names_)
+    for rows in (kind(columns), X):
+        with pytest.raises(ValueError, match="ids='tag' names no column of X"):
+            LabelAudit().fit(rows, y, "tag")
 
 
 def shuffled_wine():

@@ -69,15 +69,13 @@ def test_quantiles_are_those_of_sorting(values, share, kind):
     assert found == [weighted_quantile(values, weight, share), weighted_quantile(-values, weight, share)]
 
 
-def test_classes_are_counted_and_sampled_like_in_memory():
+def test_classes_are_counted_like_in_memory():
     labels = np.random.default_rng(0).integers(0, 3, 100)
     labels[40:] = np.where(labels[40:] == 2, 1, labels[40:])  # a class that is missing from most parts
     weight = np.arange(100.0)
     column = parted(labels)
     other = Column.kept(column.parts, np.split(weight, np.cumsum(SIZES)[:-1]))
     assert_array_equal(columns.class_totals(column, other, 3), np.bincount(labels, weight, 3))
-    for n in (1, 4, 1000):
-        assert_array_equal(columns.some_of_each_class(column, 3, n), columns.some_of_each_class(labels, 3, n))
     assert_array_equal(columns.positions(column)[np.arange(100)], np.arange(100))
 
 

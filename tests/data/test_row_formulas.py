@@ -9,11 +9,10 @@ from problems import make_samples
 from scipy.sparse import csr_array
 from sklearn.metrics import pairwise_distances
 
-from robustlda.data import Weights, as_store, columns, distinct, graphs, parquet, parted, parted_input, units
+from robustlda.data import Weights, as_store, distinct, graphs, parquet, parted, parted_input, units
 from robustlda.data import space as spaces
 from robustlda.data.centering import geometric_median, leverage_weights, mean
-from robustlda.data.chunked import Blocks, LocalParts
-from robustlda.data.columns import Column
+from robustlda.data.chunked import Blocks
 from robustlda.data.dense import DenseBlock, exponents_beyond
 from robustlda.data.journal import Journal
 from robustlda.data.sparse import SparseBlock
@@ -396,18 +395,6 @@ def test_a_checkpoint_belongs_to_what_it_was_begun_with(tmp_path):
     assert len(seen) == 4
     with pytest.raises(ValueError, match="belongs to other data or other settings"):
         journal.begin("that")
-
-
-def test_some_samples_of_each_class_are_spread_over_the_rows():
-    labels = np.arange(1000) % 2
-    labels[::100] = 2
-    found = columns.some_of_each_class(labels, 3, 50)
-    assert_array_equal(np.bincount(labels[found]), [55, 50, 10])
-    assert found.max() - found.min() > 950
-    sizes = [300, 1, 699]
-    column = Column.kept(LocalParts(sizes), np.split(labels, np.cumsum(sizes)[:-1]))
-    assert_array_equal(columns.some_of_each_class(column, 3, 50), found)
-    assert_array_equal(columns.positions(column)[np.arange(1000)], np.arange(1000))
 
 
 # Blocks

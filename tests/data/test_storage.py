@@ -105,6 +105,24 @@ def test_a_mapped_file_changes_nothing(problem, tmp_path):
     assert_same(answers(mapped, y, plan=Plan(block=20 * X.shape[1], predict_rows=17)), expected)
 
 
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (np.ones(30), "Expected 2D array, got 1D array instead"),
+        (np.ones((30, 2, 2)), "Expected 2D array, got 3D array instead"),
+        (np.ones((30, 2)) + 1j, "type complex128; real numbers are needed"),
+        (np.full((30, 2), "a"), "type <U1; real numbers are needed"),
+    ],
+)
+def test_what_a_mapped_file_cannot_hold(tmp_path, values, message):
+    np.save(tmp_path / "X.npy", values)
+    X, y = np.load(tmp_path / "X.npy", mmap_mode="r"), np.arange(30) % 2
+    model = RobustLDA().fit(np.random.default_rng(0).normal(size=(30, 2)), y)
+    for question in (lambda: RobustLDA().fit(X, y), lambda: model.predict(X), lambda: LabelAudit().fit(X, y)):
+        with pytest.raises(ValueError, match=message):
+            question()
+
+
 def test_the_order_of_rows_changes_nothing(problem):
     X, y, expected = problem
     order = np.random.default_rng(1).permutation(len(y))

@@ -323,6 +323,21 @@ def test_clouds_of_few_samples_are_confirmed_by_folds():
     assert claimed > confirmed  # else nothing had to be confirmed
 
 
+def test_of_penalties_that_leave_no_doubt_rounding_does_not_choose():
+    labels = np.arange(40) % 2
+    sure = 0.2 * np.eye(2)[labels]
+    found = [
+        candidates._best(
+            [SimpleNamespace(penalty=k, held_out=sure * (1 + rounding)) for k, rounding in enumerate(roundings)],
+            labels,
+            np.ones(40) / 3,
+            candidates.SHARPNESS,
+        )[0][0].penalty
+        for roundings in ((0, 1e-3, 2e-3), (2e-3, 0, 1e-3), (1e-3, 2e-3, 0))
+    ]
+    assert found == [2, 2, 2]
+
+
 def test_rules_that_say_nothing_are_not_heard():
     """Factors common to all features hide the classes from principal axes; only the linear rule sees them."""
     rng = np.random.default_rng(1)

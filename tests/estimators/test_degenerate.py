@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from robustlda import DLE, MMC, LabelAudit, RatioLDA, RobustLDA, SupervisedLPP, TraceRatioLDA
 from robustlda.linalg import principal_angles
@@ -39,6 +39,8 @@ def test_a_fit_leaves_nothing_of_an_earlier_one():
     assert not {"noise_rate_", "transition_", "likelihood_path_"} & set(vars(model))
     model = RobustLDA(store_covariance=True).fit(X, y).set_params(decision=None, store_covariance=False).fit(X, y)
     assert not {"rule_", "priors_", "covariance_"} & set(vars(model))
+    with pytest.raises(NotFittedError):  # nothing decides before the next fit
+        model.set_params(decision="centroid").predict(X)
 
 
 def blobs(n=40, d=5, c=2, seed=0, gap=4.0):

@@ -121,6 +121,45 @@ def test_copies_are_weights(model, problem):
     assert_allclose(probabilities(model, X, y, X, sample_weight=weight), copies, atol=1e-6)
 
 
+def test_copies_of_checked_rows_are_weights(problem):
+    X, y = problem
+    rng = np.random.default_rng(5)
+    given = np.where(rng.random(len(y)) < 0.25, (y + 1) % 3, y)
+    verified = np.where(rng.random(len(y)) < 0.4, y, np.nan)
+    weight = rng.integers(0, 4, len(y))
+    copied = np.repeat(np.arange(len(y)), weight)
+    one = RobustLDA().fit(X, given, sample_weight=weight, verified=verified)
+    other = RobustLDA().fit(X[copied], given[copied], verified=verified[copied])
+    assert abs(one.noise_rate_ - other.noise_rate_) < 1e-8
+    assert_allclose(one.transition_, other.transition_, atol=1e-8)
+    assert_allclose(one.components_, other.components_, rtol=1e-6, atol=1e-6)
+
+
+def test_copies_with_their_answers_are_weights():
+    rng = np.random.default_rng(13)
+    true = np.arange(150) % 4
+    X = 1.2 * rng.normal(size=(4, 6))[true] + rng.normal(size=(150, 6))
+    answers = np.where(rng.random((150, 3)) < 0.25, rng.integers(0, 4, (150, 3)), true[:, None])
+    weight = rng.integers(0, 6, 150)
+    copied = np.repeat(np.arange(150), weight)
+    one = RobustLDA().fit(X, answers, sample_weight=weight)
+    other = RobustLDA().fit(X[copied], answers[copied])
+    assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-7)
+    assert_allclose(one.annotator_confusion_, other.annotator_confusion_, atol=1e-7)
+
+
+@pytest.mark.parametrize("copies", [1, 3])
+def test_order_of_rows_of_large_classes(copies):
+    rng = np.random.default_rng(0)
+    y = np.arange(2000) % 2
+    X = rng.standard_t(4, size=(2000, 12)) + rng.normal(size=(2, 12))[y]
+    order = rng.permutation(np.repeat(np.arange(2000), copies))
+    model = RobustLDA(decision="centroid").fit(X, y, sample_weight=np.full(2000, copies))
+    other = clone(model).fit(X[order], y[order])
+    assert_allclose(other.components_, model.components_, atol=1e-7)
+    assert_allclose(other.predict_proba(X), model.predict_proba(X), atol=1e-7)
+
+
 @pytest.mark.parametrize("unit", [1 / 65, 1e300])
 def test_equal_weights_are_none(model, problem, unit):
     if isinstance(model, DLE):

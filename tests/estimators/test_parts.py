@@ -88,7 +88,9 @@ def test_weights_verified_rows_single_precision_and_whole_numbers(wine):
 
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-@pytest.mark.parametrize("form", ["mask", "labels", "column", "mask in a column"])
+@pytest.mark.parametrize(
+    "form", ["mask", "mask with gaps", "mask in a dict", "labels", "dict", "column", "mask in a column"]
+)
 def test_verified_rows_of_any_form(wine, form, tmp_path):
     X, y = wine
     seen, rows = np.full(len(y), None, object), [3, 40, 100, 101, 177]
@@ -96,7 +98,13 @@ def test_verified_rows_of_any_form(wine, form, tmp_path):
     mask = np.isin(np.arange(len(y)), rows)
     expected = RobustLDA().fit(X, y, verified=seen)
     assert expected.noise_rate_ != RobustLDA().fit(X, y).noise_rate_
-    verified: object = {"mask": mask, "labels": list(seen)}.get(form)
+    verified: object = {
+        "mask": mask,
+        "mask with gaps": [True if here else None for here in mask],
+        "mask in a dict": dict.fromkeys(rows, True) | {5: False},
+        "labels": list(seen),
+        "dict": dict.fromkeys(rows, "barolo") | {5: np.nan, 6: None},
+    }.get(form)
     if verified is None:
         pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
         table = {f"f{j}": X[:, j] for j in range(13)} | {"kind": y, "seen": mask if "mask" in form else seen}

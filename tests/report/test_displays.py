@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_digits, load_wine
+from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
 from robustlda import LabelAudit, RobustLDA, TraceRatioLDA, report
@@ -102,6 +103,17 @@ def test_samples_are_drawn_in_the_projection_of_an_estimator(ax):
     assert ProjectionDisplay.from_estimator(model, X, y).ax_ is not ax
     with pytest.raises(ValueError, match="RobustLDA has 1 component, and a plane needs two"):
         ProjectionDisplay.from_estimator(RobustLDA(n_components=1).fit(X, y), X, y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        ProjectionDisplay.from_estimator(model, X, y[:9])
+
+
+@pytest.mark.parametrize("kind", OF_AUDITS)
+def test_what_is_not_fitted_is_not_drawn(kind):
+    with pytest.raises(NotFittedError):
+        kind.from_audit(LabelAudit())
+    for display in (LabelNoiseDisplay, ObjectiveDisplay):
+        with pytest.raises(NotFittedError):
+            display.from_estimator(RobustLDA())
 
 
 def test_samples_without_features_cannot_be_drawn():

@@ -10,6 +10,7 @@ from scipy.stats import chi2
 from sklearn.covariance import ledoit_wolf_shrinkage
 
 from robustlda import minimize_ratio
+from robustlda.linalg import followed_by
 from robustlda.losses import L12, Squared
 from robustlda.plan import Plan
 from robustlda.solvers import (
@@ -55,6 +56,10 @@ def test_shrinkage_of_copies_is_that_of_weights_and_near_ledoit_and_wolfs():
     assert_allclose(believed._intensity(many, ones, ones, 4000), expected, rtol=0.1)
 
 
+def shrinkage(samples, *point):
+    return believed._shrinkage(samples, believed._some_of_each_class(samples), *point)
+
+
 def test_shrinkage_of_what_has_no_shape_is_complete():
     one = np.ones((1, 3))
     assert believed._intensity(one, np.ones(1), np.ones(1), 1) == 1
@@ -68,7 +73,7 @@ def test_what_is_shrunk_is_a_share_of_target_and_scatter_together(asked, given, 
     monkeypatch.setattr(believed, "_intensity", lambda *_: asked)
     X, y = table()
     unit = np.ones(6)
-    assert_allclose(believed._shrinkage(make_samples(X, y), np.zeros((3, 6)), unit, 0.0, unit, 1.0), given)
+    assert_allclose(shrinkage(make_samples(X, y), np.zeros((3, 6)), unit, 0.0, unit, 1.0), given)
 
 
 def test_classes_ask_for_shrinkage_by_their_shares_and_sizes(monkeypatch):
@@ -82,14 +87,25 @@ def test_classes_ask_for_shrinkage_by_their_shares_and_sizes(monkeypatch):
     X, y = table(n=60)
     y = np.where(np.arange(60) < 40, 0, 1 + np.arange(60) % 2)
     unit = np.ones(6)
-    found = believed._shrinkage(make_samples(X, y), np.zeros((3, 6)), unit, 0.0, unit, 1.0)
+    found = shrinkage(make_samples(X, y), np.zeros((3, 6)), unit, 0.0, unit, 1.0)
     assert asked == [(40, 40, 120), (10, 10, 30), (10, 10, 30)]  # labels that are sure: all classes tell of one shape
     rho = (40 * 0.1 + 10 * 0.2 + 10 * 0.3) / 60
     assert_allclose(found, rho / (1 - rho))
     for doubt in (0.4, 0.9):
         asked.clear()
-        believed._shrinkage(make_samples(X, y), np.zeros((3, 6)), unit, doubt, unit, 1.0)
+        shrinkage(make_samples(X, y), np.zeros((3, 6)), unit, doubt, unit, 1.0)
         assert [n for _, _, n in asked] == [40, 10, 10]
+
+
+def test_large_classes_are_asked_by_some_distinct_rows_with_their_copies():
+    X, y = table(n=1500)
+    y[:] = np.arange(1500) < 100
+    X[500:] = X[500:600].repeat(10, axis=0)
+    index, weights = believed._some_of_each_class(make_samples(X, y))
+    assert_array_equal(np.bincount(y[index]), [400, 100])
+    assert len(np.unique(X[index], axis=0)) == 500
+    assert_allclose((weights.given / weights.one)[index >= 500], 10)
+    assert_array_equal(believed._some_of_each_class(make_samples(X[:400], y[:400]))[0], np.arange(400))
 
 
 def test_what_classes_ask_for_does_not_hang_on_the_unit_of_lengths():
@@ -98,7 +114,7 @@ def test_what_classes_ask_for_does_not_hang_on_the_unit_of_lengths():
     X[::9] *= 8
     X[1::2] = means[y[1::2]]  # half of the rows have no length
     samples, unit = make_samples(X, y), np.ones(6)
-    found = [believed._shrinkage(samples, means, unit, 0.5, scale * unit, 2 * scale) for scale in (1.0, 1e-4, 1e4)]
+    found = [shrinkage(samples, means, unit, 0.5, scale * unit, 2 * scale) for scale in (1.0, 1e-4, 1e4)]
     assert_allclose(found, found[0])
 
 
@@ -163,9 +179,9 @@ def test_a_diagonal_matrix_is_a_matrix():
 def test_axes_follow_directions_as_far_as_they_are_new():
     V = np.eye(5)[:, :2]
     axes = np.column_stack([V @ [1.0, 2.0], np.eye(5)[:, 2] + V[:, 0], np.eye(5)[:, 2], np.eye(5)[:, 4]])
-    found = believed._followed_by(V, axes, 4)
+    found = followed_by(V, axes, 4)
     assert_allclose(np.abs(found), np.eye(5)[:, [0, 1, 2, 4]], atol=1e-12)
-    assert believed._followed_by(V, axes, 3).shape == (5, 3)
+    assert followed_by(V, axes, 3).shape == (5, 3)
 
 
 def test_more_directions_than_separate_classes_have_no_separation(monkeypatch):

@@ -34,6 +34,12 @@ def test_ratio_refuses_a_denominator_that_is_not_positive():
         minimize_ratio(lambda v: 1.0, lambda v: 0.0, lambda ratio, v: v, v0=1)
 
 
+@pytest.mark.parametrize("nowhere", [1, 2])
+def test_ratio_refuses_a_numerator_that_is_no_number(nowhere):
+    with pytest.raises(ValueError, match=r"f\(v\) is NaN"):
+        minimize_ratio(lambda v: np.nan if v == nowhere else 3.0 - v, lambda v: 1.0, lambda ratio, v: v + 1, v0=1)
+
+
 def test_ratio_reports_that_it_was_cut_short():
     result = minimize_ratio(lambda x: x**2 + 3, lambda x: x + 1, lambda ratio, x: ratio / 2, v0=100.0, max_iter=2)
     assert not result.converged

@@ -75,7 +75,8 @@ def held_out_probabilities(estimator: Any, X: Any, classes: Array, labels: Label
     said = cross_val_predict(_Scores(estimator, classes), X, classes[to_learn], cv=folds, method="predict")
     unseen = np.isnan(said)
     if not hasattr(estimator, "predict_proba"):
-        lowest = np.nanmin(said, axis=1, keepdims=True)
+        alone_known = (~unseen).sum(axis=1, keepdims=True) == 1  # and more probable than what is not
+        lowest = np.nanmin(said, axis=1, keepdims=True) - alone_known
         P = held_out.from_scores(np.where(unseen, lowest, said), labels)
     else:  # of a class that a fit has not seen, its share in the data is all that is known
         guess = np.where(unseen, np.bincount(to_learn, minlength=len(classes)) / len(to_learn), 0)
@@ -93,11 +94,17 @@ class _Scores(BaseEstimator):
         self.classes = classes
 
     def fit(self, X: Any, y: Any) -> Self:
-        self.estimator_ = clone(self.estimator).fit(X, y)
+        self.classes_ = np.unique(y)
+        # Most classifiers refuse a single class, which is what is left where the other has one sample.
+        self.estimator_ = clone(self.estimator).fit(X, y) if len(self.classes_) > 1 else None
         return self
 
     def predict(self, X: Any) -> Array:
         model = self.estimator_
+        if model is None:
+            found = np.full((np.shape(X)[0], len(self.classes)), np.nan)
+            found[:, np.searchsorted(self.classes, self.classes_)] = 1
+            return found
         probable = hasattr(model, "predict_proba")
         said = np.asarray(model.predict_proba(X) if probable else model.decision_function(X))
         if said.ndim == 1:

@@ -190,10 +190,10 @@ class Findings(Documented, BaseEstimator):
         frame : DataFrame
             Of the kind that was given. For arrays, pandas if it is installed, or an Arrow table.
         """
+        check_is_fitted(self)
         return self._frame(self._frame_kind)
 
     def _frame(self, kind: str | None) -> Any:
-        check_is_fitted(self)
         columns = {
             "id": self.ids_,
             "given": self.given_,

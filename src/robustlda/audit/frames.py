@@ -24,6 +24,14 @@ def index_of(X: Any) -> Array | None:
     return None if np.array_equal(index, np.arange(len(index))) else index
 
 
+def without_ids(X: Any, name: str) -> tuple[Any, Array]:
+    """A DataFrame without the column that names its rows, and that column."""
+    table = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(table, nw.DataFrame) or name not in table.columns:
+        raise ValueError(f"ids={name!r} names no column of X; give the name of one, or an id for each sample.")
+    return table.drop(name).to_native(), np.array([*table[name].to_list(), None], object)[:-1]
+
+
 def needs_preparation(X: Any) -> bool:
     """Whether X is a DataFrame with columns that are no numbers."""
     table = nw.from_native(X, eager_only=True, pass_through=True)

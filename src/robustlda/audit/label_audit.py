@@ -30,12 +30,14 @@ from robustlda.data.parted_input import is_parted
 from robustlda.estimators import (
     DiscriminantProjection,
     answer_table,
+    as_given,
     check_labels,
     check_seed,
     class_indices,
     fit_parts,
     has_answers,
     in_numpy,
+    is_missing,
     verified_labels,
 )
 from robustlda.estimators.robust import RobustLDA
@@ -197,6 +199,8 @@ class LabelAudit(Findings):
             return self
         if isinstance(X, LabeledTable):
             return self._fit_table(X, named_rows.by_class_names(verified, X))
+        if isinstance(ids, str):
+            X, ids = frames.without_ids(X, ids)
         if self.estimator is None and frames.needs_preparation(X):
             columns = _joined(X, y, ids, verified)
             self._fit_table(columns, named_rows.by_class_names(verified, columns))
@@ -238,10 +242,11 @@ class LabelAudit(Findings):
         """Judge the labels of a table; rows of `verified` are counted as in the whole table."""
         places = table.places
         if isinstance(verified, Mapping):
-            verified = named_rows.by_position(verified, table.ids, places, f"has no label in column {table.label!r}")
+            none = f"has no label in column {table.label!r}, or one that was set aside as too rare"
+            verified = named_rows.by_position(verified, table.ids, places, none)
         elif verified is not None and len(verified) != len(places):
-            mask = np.asarray(verified).dtype == bool  # which labels, all of them, would not be
-            verified = np.asarray(verified, bool if mask else object)[table.places]
+            verified = as_given(verified)  # of truths a mask, which labels would not be
+            verified = verified[table.places] if verified.dtype == bool else verified.astype(object)[table.places]
         self.fit(table.X, table.targets, table.ids, verified=verified, features=table.names)
         self.table_, self.preparation_ = table, table.preparation
         return self
@@ -446,12 +451,13 @@ def _joined(X: Any, y: Any, ids: Any, verified: Any) -> LabeledTable:
     labels = answer_table(y) if has_answers(y) else probabilities.one_for_each(y, "X")
     if len(labels) != table.num_rows:
         raise ValueError(f"X has {table.num_rows} rows, but y has {len(labels)} labels; give one for each.")
+    check_labels(np.array([*(label for label in labels.ravel().tolist() if not is_missing(label)), None], object)[:-1])
     added = {"label": labels} if labels.ndim == 1 else {f"annotator {k + 1}": said for k, said in enumerate(labels.T)}
     names = []
     for name, column in added.items():
         while name in table.column_names:
             name += "_"
-        table = table.append_column(name, pa.array(column))
+        table = table.append_column(name, pa.array(column, mask=np.array(list(map(is_missing, column.tolist())))))
         names.append(name)
     ids = frames.index_of(X) if ids is None else ids
     checked = named_rows.by_row(verified, ids)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from robustlda.estimators import as_given, is_missing, is_truth
 from robustlda.linalg import Array
 from robustlda.tables.labeled import LabeledTable
 from robustlda.tables.understanding import name_of
@@ -20,9 +21,9 @@ def by_row(verified: Any, ids: Any) -> dict[Any, Any]:
     """Labels that were given for rows, by the positions of these rows."""
     if isinstance(verified, Mapping):
         at = {} if ids is None else {name: i for i, name in enumerate(np.asarray(ids).tolist())}
-        return {at.get(row, row): label for row, label in verified.items()}
-    values = [] if verified is None else np.asarray(verified).tolist()
-    return {row: v for row, v in enumerate(values) if not (v is None or v != v or isinstance(v, bool))}
+        return {at.get(row, row): label for row, label in verified.items() if not _is_no_name(label)}
+    values = [] if verified is None else as_given(verified).tolist()
+    return {row: label for row, label in enumerate(values) if not _is_no_name(label)}
 
 
 def by_class_names(verified: Any, table: LabeledTable) -> Any:
@@ -30,15 +31,20 @@ def by_class_names(verified: Any, table: LabeledTable) -> Any:
     if verified is None or table.y.dtype.kind != "U":
         return verified
     if isinstance(verified, Mapping):
-        return {row: None if label is None else name_of(label) for row, label in verified.items()}
-    if np.asarray(verified).dtype == bool:
-        return verified
-    values = np.asarray(verified, object).tolist()
-    return np.array([*(v if v is None or v != v else name_of(v) for v in values), None], object)[:-1]
+        return {row: label if _is_no_name(label) else name_of(label) for row, label in verified.items()}
+    values = as_given(verified).tolist()
+    return np.array([*(v if _is_no_name(v) else name_of(v) for v in values), None], object)[:-1]
+
+
+def _is_no_name(value: Any) -> bool:
+    """Nothing, or true or false, of which masks are."""
+    return is_missing(value) or is_truth(value)
 
 
 def checked_ids(ids: Any, n: int) -> Array:
     names = np.arange(n) if ids is None else np.asarray(ids)
+    if names.ndim == 0:
+        raise ValueError(f"ids={ids!r} must be an id for each of the {n} samples.")
     if len(names) != n:
         raise ValueError(f"There are {len(names)} ids for {n} samples; give one for each.")
     return names
@@ -48,6 +54,7 @@ def by_position(verified: Mapping[Any, Any], ids: Array, places: Array, otherwis
     """Right labels of all rows, None where nobody has looked, from those of rows that go by their ids or places."""
     by_id = {name: i for i, name in enumerate(ids.tolist())}
     rows = {int(place): i for i, place in enumerate(places)} | by_id
+    verified = {row: label for row, label in verified.items() if not is_missing(label)}
     for row in verified:
         if row not in rows:
             raise ValueError(f"verified names row {row!r}, which {otherwise}.")

@@ -70,16 +70,19 @@ def plane(model: DiscriminantProjection, X: Any, otherwise: Array) -> Plane:
     """The two directions that separate the believed classes best."""
     Z, shares = model.transform(X), getattr(model, "explained_variance_ratio_", None)
     names = [f"{place} direction between classes" for place in ("first", "second")]
-    points = np.array(otherwise, float)
-    if shares is None or getattr(Z, "shape", (0,))[0] != len(points):
-        return Plane(otherwise, (names[0], names[1]), _correlations(model, X, otherwise))
-    Z = np.asarray(Z, float)
-    for axis in range(min(2, Z.shape[1])):
-        points[:, axis] = Z[:, axis]
-        names[axis] += f" ({shares[axis]:.0%} of their separation)"
-    if Z.shape[1] < 2:  # two classes differ in one direction only
-        names[1] = "another direction"
-    return Plane(points, (names[0], names[1]), _correlations(model, X, points))
+    points, known = np.array(otherwise, float), 0
+    if shares is not None and getattr(Z, "shape", (0,))[0] == len(points):
+        Z = np.asarray(Z, float)
+        known = min(2, Z.shape[1])
+        points[:, :known] = Z[:, :known]
+        names[:known] = [f"{names[k]} ({shares[k]:.0%} of their separation)" for k in range(known)]
+        if known < 2:  # two classes differ in one direction only
+            names[1] = "another direction"
+    loadings = _correlations(model, X, points)
+    # Nothing says which side of other directions is which: it is the one of the feature that goes with them most.
+    strongest = loadings[[0, 1], np.abs(loadings).argmax(axis=1)]
+    signs = np.where((np.arange(2) >= known) & (strongest < 0), -1.0, 1.0)
+    return Plane(points * signs, (names[0], names[1]), loadings * signs[:, None])
 
 
 def _correlations(model: DiscriminantProjection, X: Any, plane: Array) -> Array:

@@ -1,5 +1,6 @@
 """Checks of probabilities that a user brings along, and of the labels that go with them."""
 
+from collections.abc import Mapping, Set
 from typing import Any
 
 import narwhals as nw
@@ -7,7 +8,15 @@ import numpy as np
 from sklearn.utils import check_array
 
 from robustlda.decision.rule import Checks
-from robustlda.estimators import answer_table, has_answers, labels_and_answers, verified_labels
+from robustlda.estimators import (
+    answer_table,
+    as_given,
+    check_labels,
+    has_answers,
+    is_missing,
+    labels_and_answers,
+    verified_labels,
+)
 from robustlda.estimators import class_indices as indices_of
 from robustlda.linalg import Array
 
@@ -17,7 +26,7 @@ _OFF = 1e-3  # by which a sum may miss 1, as those of float16 do
 def checked(P: Any, y: Any, classes: Any, verified: Any) -> tuple[Array, Array, Checks]:
     """Probabilities with columns in the order of the classes, the classes in ascending order, and labels as indices."""
     labels = answer_table(y) if has_answers(y) else _labels(y)
-    names = _column_names(P) if classes is None else list(classes)
+    names = _column_names(P) if classes is None else _in_order(classes)
     present = np.unique([label for label in labels.ravel().tolist() if label is not None])
     columns = present if names is None else np.asarray(names)
     probabilities = _checked_numbers(P, len(labels), columns, len(present), named=names is not None)
@@ -25,8 +34,8 @@ def checked(P: Any, y: Any, classes: Any, verified: Any) -> tuple[Array, Array, 
     columns = columns[order]
     if (columns[1:] == columns[:-1]).any():
         raise ValueError("classes names a class twice; give every column of P a class of its own.")
-    lost = present[~np.isin(present, columns)]
-    if len(lost):
+    lost = present[~np.isin(present, columns)].tolist()
+    if lost:
         raise ValueError(
             f"y holds the label {lost[0]!r}, which is none of the classes of P: {', '.join(map(str, columns[:10]))}."
         )
@@ -66,7 +75,7 @@ def without_lost(y: Array, verified: Any) -> Array:
 
 def one_for_each(y: Any, rows: str) -> Array:
     """Labels as an array, one for each of some rows."""
-    labels = np.asarray(y)
+    labels = as_given(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
@@ -76,10 +85,23 @@ def one_for_each(y: Any, rows: str) -> Array:
 
 def _labels(y: Any) -> Array:
     labels = one_for_each(y, "P")
-    missing = sum(label is None or label != label for label in labels.tolist())
+    missing = sum(map(is_missing, labels.tolist()))
     if missing:
         raise ValueError(f"y has {missing} missing labels; leave out these rows of y and P.")
+    check_labels(labels)
     return labels
+
+
+def _in_order(classes: Any) -> list[Any]:
+    """Classes as they were given, if they are classes and have an order."""
+    names = list(classes)
+    if isinstance(classes, Set | Mapping):
+        raise ValueError(
+            f"classes is a {type(classes).__name__}, which has no order; give a list, as P has its columns."
+        )
+    if any(map(is_missing, names)):
+        raise ValueError("classes holds a missing value; give every column of P a class.")
+    return names
 
 
 def _column_names(P: Any) -> list[Any] | None:

@@ -22,6 +22,10 @@ class MappedStore:
     in_memory, sparse = False, False
 
     def __init__(self, X: np.memmap[Any, Any]) -> None:
+        if X.ndim != 2:
+            raise ValueError(f"Expected 2D array, got {X.ndim}D array instead; samples are the rows of X.")
+        if X.dtype.kind not in "fiub":
+            raise ValueError(f"X is a memory-mapped array of type {X.dtype}; real numbers are needed.")
         self._X = X
         self._dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
 

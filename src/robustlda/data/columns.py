@@ -241,27 +241,6 @@ def _from(start: int, values: Array) -> Array:
     return np.arange(start, start + len(values))
 
 
-def some_of_each_class(labels: Any, n_classes: int, n: int) -> Array:
-    """Rows of about n samples of every class, or of all of a small one: every so many in the order of the rows."""
-    if not isinstance(labels, Column):
-        nothing = np.zeros(n_classes, int)
-        return _every(labels, np.maximum(1, np.bincount(labels, minlength=n_classes) // n), nothing, 0)
-    parts = labels.parts
-    counts = np.array(parts.fold(lambda labels: [np.bincount(labels, minlength=n_classes)], operator.add, labels))
-    before = np.cumsum(counts, axis=0) - counts
-    starts = np.cumsum(parts.sizes) - np.asarray(parts.sizes)
-    steps = np.maximum(1, counts.sum(axis=0) // n)
-    place = Column.kept(parts, list(zip(before, starts.tolist(), strict=True)))
-    found = parts.fold(lambda labels, place: [_every(labels, steps, *place)], operator.add, labels, place)
-    return np.concatenate(found)
-
-
-def _every(labels: Array, steps: Array, before: Array, start: int) -> Array:
-    """Rows whose place in their class is a multiple of a step; `before` of each class and `start` rows came earlier."""
-    chosen = [np.flatnonzero(labels == k)[-before[k] % step :: step] for k, step in enumerate(steps)]
-    return np.sort(np.concatenate(chosen)) + start
-
-
 def apply(function: Callable[..., Array], *columns: Any) -> Any:
     """A function of each row's values."""
     first = next((column for column in columns if isinstance(column, Column)), None)

@@ -14,7 +14,6 @@ from scipy.sparse.linalg import LinearOperator
 
 from robustlda.data import space as spaces
 from robustlda.data.centered import CenteredBlock
-from robustlda.data.columns import some_of_each_class
 from robustlda.data.dense import DenseStore
 from robustlda.data.parted import PartedStore, densified
 from robustlda.data.space import UnreducedSpace, WorkingSpace
@@ -252,10 +251,6 @@ class Samples(BlockReader[CenteredBlock]):
     def _some(self, index: Array | slice) -> CenteredBlock:
         chosen = np.arange(*index.indices(self.n_samples)) if isinstance(index, slice) else np.asarray(index)
         return self.view(self.store.take(chosen).block(slice(0, len(chosen))))
-
-    def some_of_each_class(self, n: int) -> Array:
-        """About n samples of every class, or all of a small one: every so many in the order of the rows."""
-        return some_of_each_class(self.labels, self.n_classes, n)
 
     def inner_products(self, rows: slice) -> Array:
         """x_iᵀx_j of some samples i with all samples j."""

@@ -139,9 +139,13 @@ class Answers:
         for _ in range(_STEPS):
             before = R
             R = softmax(self._log_likelihood(R) + self._log_shares(R))
-            if np.abs(R - before).mean() < _SETTLED:
+            if self.change(before, R) < _SETTLED:
                 break
         return np.asarray(R)
+
+    def change(self, before: Array, R: Array) -> float:
+        """By how much beliefs have changed in the mean, copies counted."""
+        return float(self.weight @ np.abs(R - before).mean(axis=1) / self.weight.sum())
 
     def _log_shares(self, R: Array) -> Array:
         shares = self.weight @ R + 1e-3
@@ -174,7 +178,7 @@ def fit_answer_noise(P: Array, answers: Answers, labels: Labels) -> LabelNoise:
         pool = refit_pool(scores, likelihood, pool, np.zeros((c, c)))
         R, total = labels.posterior(scores.under(pool) * likelihood)
         path.append(float(labels.weight @ np.log(total)))
-        if np.abs(R - before).mean() < _SETTLED:
+        if answers.change(before, R) < _SETTLED:
             break
     p, rows = scores.under(pool), np.arange(len(R))
     confusion = answers.confusion(R)

@@ -76,6 +76,7 @@ CLEARLY = 3.0
 
 _A_CLASS = 5  # far samples that may be a class
 _TIE = 1e-6  # by which gains differ that rounding may have made differ
+_DIGITS = 6  # of a log-likelihood that rounding does not touch
 _LEAST = 1e-150  # that a label counts, so that products with it are numbers
 
 
@@ -311,6 +312,7 @@ def _best(
             odds *= odds  # twice as sharp
         likelihoods = best_likelihoods(own, weight, odds.shape[1])
         tried.extend((float(s), float(value), solution) for s, value in zip(sharpness, likelihoods, strict=True))
-    tried.sort(key=lambda each: each[:2])
+    # Where several penalties leave no doubt, their likelihoods differ by rounding, and the largest is the safest.
+    tried.sort(key=lambda each: (each[0], round(each[1], _DIGITS)))
     factor, _, solution = tried[sharpest([likelihood for _, likelihood, _ in tried])]
     return (solution, factor), softmax(factor * solution.held_out)

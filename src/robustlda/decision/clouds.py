@@ -32,17 +32,18 @@ what is said.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky
+from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.linalg.blas import dtrmm
 
 from robustlda.data import Weights
 from robustlda.data.columns import typical_square
-from robustlda.linalg import Array, softmax, weighted_medians
+from robustlda.linalg import Array, followed_by, softmax, weighted_medians
 
 _STEPS = 20
 _SETTLED = 1e-3  # mean change of a sample's beliefs at which more steps change no decision
 _ROUNDING = 1e-14  # of a second moment that a scatter may be wrong by
 _POINT = 1e-60  # squared length, in units of the longest one, at which clouds are points
+_SAME_CENTER = 1e-9  # of the largest distance of centers, below which it is rounding that tells them apart
 _ALONE = 1e-6  # share of a class's weight that must be left for it to have a center
 
 
@@ -70,11 +71,16 @@ class Clouds:
         return _squared_distances(Z / self.unit, self.centers, self.precision)
 
     def plane(self, Z: Array) -> Array:
-        """Two coordinates in which the clouds are round and their centers farthest apart."""
+        """Two coordinates in which the clouds are round and their centers farthest apart.
+
+        The centers of two classes differ in one direction only; the other is that of the first axis of Z that adds one.
+        """
         root = cholesky(self.precision, lower=True, check_finite=False)
         M = (self.centers - self.shares @ self.centers / self.shares.sum()) @ root
-        axes = np.linalg.svd(np.sqrt(self.shares)[:, None] * M, full_matrices=False)[2][:2]
-        P = Z / self.unit @ root @ axes.T
+        _, singular, Vt = np.linalg.svd(np.sqrt(self.shares)[:, None] * M, full_matrices=False)
+        V = Vt[singular > _SAME_CENTER * max(singular[0], 1e-300)][:2].T
+        V = followed_by(V, solve_triangular(root, np.eye(len(root)), lower=True), 2)
+        P = Z / self.unit @ root @ V
         return P if P.shape[1] == 2 else np.column_stack([P, np.zeros(len(P))])
 
     def probabilities(self, Z: Array) -> Array:

@@ -40,6 +40,7 @@ labels, which may be as unsure as those make it.
 """
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -413,9 +414,10 @@ def _taught_by_checks(p: Array, R: Array, labels: Labels) -> tuple[Array, float]
     u = logit(np.clip(1 - p[rows, labels.given], _SURE, 1 - _SURE))
     s = np.column_stack([np.ones(len(R)), s, u - s])
     found = (labels.known != labels.given)[checked]
-    best = newton.maximum(lambda line: _Line(s[checked], found, line), _USUAL_LINE, _LINES)
+    by_line = partial(_Line, s[checked], found, labels.checked_copies)
+    best = newton.maximum(by_line, _USUAL_LINE, _LINES)
     assert best is not None
-    line, hessian = best.at, -_Line(s[checked], found, best.at).hessian()
+    line, hessian = best.at, -by_line(best.at).hessian()
     now = expit(s @ line)
     R = R.copy()
     R[rows, labels.given] = 0
@@ -432,19 +434,22 @@ class _Line:
 
     s: Array
     found: Array
+    copies: Array
     line: Array
 
     @property
     def value(self) -> float:
         odds, away = self.s @ self.line, self.line - _USUAL_LINE
-        return float(-np.logaddexp(0, np.where(self.found, -odds, odds)).sum() - away @ _PRIOR_LINE @ away / 2)
+        against = np.logaddexp(0, np.where(self.found, -odds, odds))
+        return float(-self.copies @ against - away @ _PRIOR_LINE @ away / 2)
 
     def gradient(self) -> Array:
-        return np.asarray(self.s.T @ (self.found - self._expected()) - _PRIOR_LINE @ (self.line - _USUAL_LINE))
+        slope = self.s.T @ (self.copies * (self.found - self._expected()))
+        return np.asarray(slope - _PRIOR_LINE @ (self.line - _USUAL_LINE))
 
     def hessian(self) -> Array:
         expected = self._expected()
-        return np.asarray(-_PRIOR_LINE - (self.s.T * (expected * (1 - expected))) @ self.s)
+        return np.asarray(-_PRIOR_LINE - (self.s.T * (self.copies * expected * (1 - expected))) @ self.s)
 
     def _expected(self) -> Array:
         return np.asarray(expit(self.s @ self.line))

@@ -83,11 +83,16 @@ class Labels:
         others = np.maximum(self.sizes[self.given] - self.one, 0.5 * self.one)
         return np.asarray(np.log(others / np.maximum(self.weight.sum() - self.one, 1e-300)))
 
+    @property
+    def checked_copies(self) -> Array:
+        """How many copies there are of every sample that was checked."""
+        return (self.weight / self.one)[self.checked]
+
     @cached_property
     def checks(self) -> tuple[float, float]:
         """How many of the checked labels are wrong, and how many are right, copies counted."""
-        wrong, copies = (self.known != self.given)[self.checked], (self.weight / self.one)[self.checked]
-        return float(copies @ wrong), float(copies @ ~wrong)
+        wrong = (self.known != self.given)[self.checked]
+        return float(self.checked_copies @ wrong), float(self.checked_copies @ ~wrong)
 
     @property
     def checked_rate(self) -> float:

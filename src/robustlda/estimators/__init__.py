@@ -3,18 +3,22 @@
 from robustlda.estimators._base import DiscriminantProjection, fit_decision, fit_parts, labels_and_answers
 from robustlda.estimators._validation import (
     answer_table,
+    as_given,
     check_labels,
     check_seed,
     check_whole,
     class_indices,
     has_answers,
     in_numpy,
+    is_missing,
+    is_truth,
     verified_labels,
 )
 
 __all__ = [
     "DiscriminantProjection",
     "answer_table",
+    "as_given",
     "check_labels",
     "check_seed",
     "check_whole",
@@ -23,6 +27,8 @@ __all__ = [
     "fit_parts",
     "has_answers",
     "in_numpy",
+    "is_missing",
+    "is_truth",
     "labels_and_answers",
     "verified_labels",
 ]

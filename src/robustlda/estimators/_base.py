@@ -334,7 +334,7 @@ class DiscriminantProjection(
 
     def _of_scores(self, method: str, X: Any, function: Callable[[Array], Array]) -> Any:
         """A function of the scores of every block of rows, where the rows are."""
-        check_is_fitted(self)
+        check_is_fitted(self, "rule_")
         place = validation.check_same_place(self, method, X, self.components_)
         rule, rows = self.rule_, self.to_numpy().rule_rows(X)
         like = function(np.zeros((1, self.classes_.shape[0])))[:0]

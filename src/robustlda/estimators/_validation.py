@@ -27,6 +27,7 @@ from robustlda.plan import Plan
 _DTYPES = (np.float64, np.float32)
 _FARTHEST_WEIGHTS = 1e15
 _COUNTABLE = 2.0**53  # copies, beyond which their number is not a whole one any more
+_AS_GIVEN = -2  # of a class that a person has found to be the given one
 _MOST_FEATURES = 10_000  # of rows in parts, from which a matrix of features × features is made
 
 
@@ -166,7 +167,14 @@ def parted_verified(verified: Any, found: PartedInput, given: Column, classes: A
     if verified is None:
         return given.apply(_nobody_looked)
     rows = np.array([_checked_row(row, len(given)) for row in verified], int)
-    known = class_indices(np.array([*verified.values(), None], object), classes)[:-1]
+    values = np.array([*verified.values(), None], object)[:-1]
+    seen = np.array([not is_missing(value) for value in values.tolist()], bool)
+    rows, values = rows[seen], values[seen]
+    if _is_mask(values, np.ones(len(values), bool), classes):
+        rows = rows[values.astype(bool)]
+        known = np.full(len(rows), _AS_GIVEN)
+    else:
+        known = class_indices(values, classes)
     return columns.apply(partial(_known, rows, known), given, columns.positions(given))
 
 
@@ -188,12 +196,13 @@ def _known(rows: Array, classes: Array, given: Array, positions: Array) -> Array
     known = np.full(len(given), -1)
     if len(positions):
         here = (rows >= positions[0]) & (rows <= positions[-1])
-        known[rows[here] - positions[0]] = classes[here]
+        places, found = rows[here] - positions[0], classes[here]
+        known[places] = np.where(found == _AS_GIVEN, given[places], found)
     return known
 
 
 def _classes_of(labels: Array) -> Array:
-    missing = [k for k, label in enumerate(labels.tolist()) if _is_missing(label)] if labels.dtype.kind in "fO" else []
+    missing = [k for k, label in enumerate(labels.tolist()) if is_missing(label)] if labels.dtype.kind in "fO" else []
     if missing:
         raise ValueError(f"y has {len(missing)} missing labels in one part; leave these rows out and predict them.")
     return np.unique(labels)[: MAX_LABELS + 1]
@@ -237,6 +246,7 @@ def validated_training(estimator: BaseEstimator, X: Any, y: Any, plan: Plan) -> 
             raise ValueError(f"X has {store.shape[0]} rows, but y has answers about {len(table)}: give a row for each.")
         estimator._peak = checked_peak(store, plan)
         return store, table
+    _check_objects(y)
     if not is_read_in_blocks(X):
         X, y = _validated(estimator, X, y, accept_sparse="csr", dtype=_floats(X), ensure_min_samples=2)
         store = as_store(X)
@@ -254,7 +264,7 @@ def validated_training(estimator: BaseEstimator, X: Any, y: Any, plan: Plan) -> 
 def check_labels(y: Array) -> None:
     """A ValueError for labels that are missing, and for names among numbers, of which no order is known."""
     labels = y.tolist() if y.dtype.kind in "fO" else []
-    missing = sum(map(_is_missing, labels))
+    missing = sum(map(is_missing, labels))
     if missing:
         raise ValueError(f"y has {missing} missing labels; leave these rows out, and predict them afterwards.")
     kinds = {_kind(label) for label in labels}
@@ -265,9 +275,19 @@ def check_labels(y: Array) -> None:
         )
 
 
+def _check_objects(y: Any) -> None:
+    """The same before scikit-learn turns them into texts, or asks pandas.NA whether it is true."""
+    try:
+        values = as_given(y)
+    except ValueError:  # ragged, of which scikit-learn will say more
+        return
+    if values.ndim and values.dtype.kind == "O":
+        check_labels(values.ravel())
+
+
 def _kind(label: Any) -> str:
     """Labels of one kind can be sorted."""
-    return "number" if isinstance(label, Real) else type(label).__name__
+    return "number" if isinstance(label, Real) else "str" if isinstance(label, str) else type(label).__name__
 
 
 def _validated_rows(estimator: BaseEstimator, X: Any) -> Store:
@@ -286,13 +306,13 @@ def has_answers(y: Any) -> bool:
 def answer_table(y: Any) -> Array:
     """Answers as given (samples × annotators), None where there is none."""
     masked = np.ma.getmaskarray(y) if isinstance(y, np.ma.MaskedArray) else None
-    values = np.asarray(y.data if isinstance(y, np.ma.MaskedArray) else y)
+    values = np.asarray(y.data) if isinstance(y, np.ma.MaskedArray) else as_given(y)
     if values.dtype.kind in "iu":
         missing = values == -1  # as scikit-learn marks what has no label
     elif values.dtype.kind == "f":
         missing = np.isnan(values)
     else:
-        missing = np.array([[_is_missing(v) for v in row] for row in values.tolist()], bool).reshape(values.shape)
+        missing = np.array([[is_missing(v) for v in row] for row in values.tolist()], bool).reshape(values.shape)
     missing = missing if masked is None else missing | masked
     given = values[~missing]
     if _is_one_hot(values, missing):
@@ -316,7 +336,7 @@ def _is_one_hot(values: Array, missing: Array) -> bool:
     return bool(((values == 0) | (values == 1)).all() and (values.sum(axis=1) == 1).all())
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """None, NaN and pandas.NA; the latter is neither equal to itself nor different."""
     if value is None:
         return True
@@ -451,23 +471,53 @@ def checked_priors(priors: Any, n_classes: int) -> Array:
 
 def verified_labels(verified: Any, y: Array) -> Array:
     """The right label of every sample that a person has checked, None elsewhere; y are the labels without that."""
-    found = np.full(len(y), None, object)
     if isinstance(verified, Mapping):
+        values = np.full(len(y), None, object)
         for row, label in verified.items():
-            found[_checked_row(row, len(y))] = label
-        return found
-    values = np.asarray(verified)
+            values[_checked_row(row, len(y))] = label
+    else:
+        values = as_given(verified)
     if values.shape != (len(y),):
         raise ValueError(
             f"verified has shape {values.shape}, but there are {len(y)} samples: give a mask, a dict from row to "
             "label, or one label each with None where nobody has looked."
         )
-    if values.dtype == bool:
-        found[values] = y[values]
-        return found
-    seen = np.array([not _is_missing(value) for value in values.tolist()], bool)
+    seen = np.array([not is_missing(value) for value in values.tolist()], bool)
+    if _is_mask(values, seen, y):
+        seen[seen], values = values[seen].astype(bool), y
+    found = np.full(len(y), None, object)
     found[seen] = values[seen].tolist()
     return found
+
+
+def _is_mask(values: Array, seen: Array, y: Array) -> bool:
+    """Whether true and false, perhaps with gaps, say which labels are right, as they are no labels themselves."""
+    if values.dtype == bool:
+        return True
+    truths = [is_truth(value) for value in values[seen].tolist()]
+    if not any(truths) or any(map(is_truth, y.tolist())):
+        return False
+    if not all(truths):
+        raise ValueError("verified holds true or false beside labels; give the right label of every row, or a mask.")
+    return True
+
+
+def as_given(values: Any) -> Array:
+    """An array in which nothing is made up: neither what is masked, nor texts of what is missing in a list of texts."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        objects = values.data.astype(object)
+        objects[np.ma.getmaskarray(values)] = None
+        return objects
+    array = np.asarray(values)
+    if not (isinstance(values, list | tuple) and array.dtype.kind == "U"):
+        return array
+    objects = np.array(values, object)  # NumPy makes texts of all that is among texts
+    return array if all(isinstance(value, str) for value in objects.ravel().tolist()) else objects
+
+
+def is_truth(value: Any) -> bool:
+    """True or False, and not a number that equals one of them."""
+    return isinstance(value, bool | np.bool_)
 
 
 def class_indices(labels: Array, classes: Array) -> Array:

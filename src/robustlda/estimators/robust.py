@@ -58,8 +58,10 @@ class RobustLDA(MeasuredProjection):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Directions in the rows, the most discriminant first, in units in which the believed classes have variance 1.
-        The entry of largest magnitude in each is positive.
+        Directions in the rows, the most discriminant first, in units of the scatter of the believed classes that the
+        objective leads to, in which they are round. That scatter comes from lengths that are not squared, and is
+        shrunk, so that variances within classes are of the order of 1. The entry of largest magnitude in each is
+        positive.
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Share of each direction in the separation of the classes.
     scalings_ : ndarray of shape (n_features, n_components)

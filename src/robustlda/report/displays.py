@@ -6,6 +6,8 @@ Each display stores what it shows, so that it can be drawn again on other axes; 
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted
 
 from robustlda.linalg import Array
 from robustlda.report.texts import loadings
@@ -86,6 +88,7 @@ class ProjectionDisplay(_Display):
     @classmethod
     def from_audit(cls, audit: "LabelAudit", *, ax: Any = None) -> Self:
         """Draw a fitted audit."""
+        check_is_fitted(audit)
         if audit.plane_ is None:
             raise ValueError(
                 "The audit has no features to draw samples by, or they are not finite numbers; give it some, as in "
@@ -120,6 +123,7 @@ class ProjectionDisplay(_Display):
         display : ProjectionDisplay
         """
         given, points = np.asarray(y), np.asarray(estimator.transform(X), float)
+        check_consistent_length(points, given)
         if points.shape[1] < 2:
             raise ValueError(
                 f"{type(estimator).__name__} has {points.shape[1]} component, and a plane needs two: "
@@ -208,6 +212,7 @@ class ClassMapDisplay(_Display):
     @classmethod
     def from_audit(cls, audit: "LabelAudit", *, ax: Any = None) -> Self:
         """Draw a fitted audit."""
+        check_is_fitted(audit)
         display = cls(
             farness=audit.farness_,
             probability_wrong=audit.probability_wrong_,
@@ -274,6 +279,7 @@ class LabelNoiseDisplay(_Display):
     @classmethod
     def from_audit(cls, audit: "LabelAudit", *, ax: Any = None) -> Self:
         """Draw a fitted audit."""
+        check_is_fitted(audit)
         display = cls(
             transition=audit.transition_,
             classes=audit.classes_,
@@ -297,6 +303,7 @@ class LabelNoiseDisplay(_Display):
         -------
         display : LabelNoiseDisplay
         """
+        check_is_fitted(estimator)
         if not hasattr(estimator, "transition_"):
             raise ValueError(
                 f"{type(estimator).__name__} knows nothing about wrong labels; fit it with decision='noise_aware'."
@@ -352,6 +359,7 @@ class ObjectiveDisplay(_Display):
     @classmethod
     def from_estimator(cls, estimator: "RobustLDA | TraceRatioLDA", *, ax: Any = None) -> Self:
         """Draw the path of a fitted estimator's objective."""
+        check_is_fitted(estimator)
         display = cls(path=np.asarray(estimator.objective_path_), stop_reason=estimator.stop_reason_)
         return display.plot(ax=ax)
 

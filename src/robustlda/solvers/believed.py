@@ -44,9 +44,9 @@ from scipy.linalg import cholesky
 from scipy.linalg.lapack import dtrtri
 from scipy.special import erf, gammaincinv, gammaln
 
-from robustlda.data import Samples
+from robustlda.data import Samples, Weights, distinct
 from robustlda.data.columns import class_totals, median
-from robustlda.linalg import Array, extension
+from robustlda.linalg import Array, followed_by
 from robustlda.solvers import starts, subspace
 from robustlda.solvers.result import SolverResult, Stop
 
@@ -54,7 +54,7 @@ TOO_MUCH = 0.4
 """Share of labels in doubt from which on a common scatter is no surer than that of a single class."""
 
 _MOST_SHRUNK = 0.95
-_ROWS = 400  # of a class from which its shrinkage is estimated
+_ROWS = 400  # distinct ones of a class from which its shrinkage is estimated
 _SMOOTHING = 1e-3  # of ℓ², added to squared lengths
 _TINY = 1e-9  # of the mean variance of all samples, added to that within classes, which may be zero
 
@@ -76,15 +76,27 @@ def solve(samples: Samples, m: int, *, doubt: float = 0.0, tol: float = 1e-4, ma
 
     `doubt` is the share of labels that were given otherwise.
     """
-    plan = samples.plan
+    plan, some = samples.plan, _some_of_each_class(samples)
     if samples.dim > plan.linear_rule_dim:
         V = subspace.principal_directions(samples, max(m, plan.principal_subspace(samples)))
-        found = _solve(samples.restricted_to(V), m, doubt, tol, max_iter)
+        found = _solve(samples.restricted_to(V), some, m, doubt, tol, max_iter)
         return replace(found, W=V @ found.W, centers=found.centers @ V.T, basis=V)
-    return _solve(samples, m, doubt, tol, max_iter)
+    return _solve(samples, some, m, doubt, tol, max_iter)
 
 
-def _solve(samples: Samples, m: int, doubt: float, tol: float, max_iter: int) -> Discriminants:
+_Some = tuple[Array, Weights]  # rows, and what they count
+
+
+def _some_of_each_class(samples: Samples) -> _Some:
+    """All rows; where a class has many, some of each, which are the same in any order of the rows."""
+    ones, rows = 1.0 + 0.0 * samples.weight, np.arange(samples.n_samples)
+    if class_totals(samples.labels, ones, samples.n_classes).max() <= _ROWS:
+        return rows, samples.weights.take(rows)
+    found = distinct.sample(samples, _ROWS, _ROWS)
+    return found.index, found.weights
+
+
+def _solve(samples: Samples, some: _Some, m: int, doubt: float, tol: float, max_iter: int) -> Discriminants:
     n = samples.weight.sum()
     metric, means = _usual_distances(samples)
     lengths = samples.within_lengths(metric, means)
@@ -92,7 +104,7 @@ def _solve(samples: Samples, m: int, doubt: float, tol: float, max_iter: int) ->
     _, means, S = _reweighted(samples, metric, means, typical, lengths)
     D = _target(samples, S / n)
     unit = _inverse_root(D)
-    share = _shrinkage(samples, means, unit, doubt, metric, typical)
+    share = _shrinkage(samples, some, means, unit, doubt, metric, typical)
     root = _inverse_root(_drawn_to(D, S / n, share))
     lengths = samples.within_lengths(root, means)
     typical = _typical(samples, lengths)
@@ -175,7 +187,9 @@ def _target(samples: Samples, S: Array) -> Array:
     return np.asarray((basis.T * variances) @ basis)
 
 
-def _shrinkage(samples: Samples, means: Array, unit: Array, doubt: float, metric: Array, typical: float) -> float:
+def _shrinkage(
+    samples: Samples, some: _Some, means: Array, unit: Array, doubt: float, metric: Array, typical: float
+) -> float:
     """λ for the mean of what classes ask for; the columns of `unit` take samples into units of D.
 
     Far samples weigh as little as they do in D: by their lengths in the metric that D comes from.
@@ -185,8 +199,8 @@ def _shrinkage(samples: Samples, means: Array, unit: Array, doubt: float, metric
     sizes = class_totals(samples.labels, copies * trust, samples.n_classes) ** 2
     sizes /= class_totals(samples.labels, copies * trust**2, samples.n_classes)
     shares = class_totals(samples.labels, samples.weight, samples.n_classes) / samples.weight.sum()
-    some = samples.some_of_each_class(_ROWS)
-    labels, rows, copies, trust = samples.labels[some], samples.rows(some), copies[some], trust[some]
+    index, weights = some
+    labels, rows, copies, trust = samples.labels[index], samples.rows(index), weights.given / weights.one, weights.trust
     rho = 0.0
     for k, mean in enumerate(means):
         own = labels == k
@@ -253,20 +267,8 @@ def _directions(samples: Samples, means: Array, root: Array, m: int) -> tuple[Ar
     separation = np.zeros(m)
     separation[: V.shape[1]] = singular[: V.shape[1]] ** 2
     if V.shape[1] < m:
-        V = _followed_by(V, np.linalg.solve(root, starts.principal_axes(samples, m)), m)
+        V = followed_by(V, np.linalg.solve(root, starts.principal_axes(samples, m)), m)
     return root @ V, separation
-
-
-def _followed_by(V: Array, axes: Array, m: int) -> Array:
-    """Orthonormal columns, then what axes add to them, one after the other, until there are m.
-
-    One after the other, as axes that add nothing new in different directions would leave it to rounding which remain.
-    """
-    for axis in axes.T:
-        if V.shape[1] == m:
-            break
-        V = np.hstack([V, extension(V, axis[:, None])])
-    return V
 
 
 def _between(Y: Array, shares: Array) -> Array:

@@ -88,4 +88,7 @@ def _ratio(f: Callable[[V], float], g: Callable[[V], float], v: V) -> float:
     denominator = float(g(v))
     if not denominator > 0:
         raise ValueError(f"g must be positive where it is evaluated, but g(v) = {denominator}.")
-    return float(f(v)) / denominator
+    ratio = float(f(v)) / denominator
+    if np.isnan(ratio):
+        raise ValueError("f must be a number where it is evaluated, but f(v) is NaN.")
+    return ratio
