@@ -6,10 +6,21 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import make_samples
-from scipy.sparse import csr_array
+from scipy.sparse import coo_matrix, csr_array
 from sklearn.metrics import pairwise_distances
 
-from robustlda.data import Weights, as_store, columns, distinct, graphs, parquet, parted, parted_input, units
+from robustlda.data import (
+    Weights,
+    as_samples,
+    as_store,
+    columns,
+    distinct,
+    graphs,
+    parquet,
+    parted,
+    parted_input,
+    units,
+)
 from robustlda.data import space as spaces
 from robustlda.data.centering import geometric_median, leverage_weights, mean
 from robustlda.data.chunked import Blocks, LocalParts
@@ -127,6 +138,60 @@ def test_some_of_many_samples_stand_for_all_of_them():
     whole = distinct.everything(make_samples(X, y))
     assert_array_equal(whole.index, np.arange(2000))
     assert whole.n_distinct == 2000
+
+
+def test_a_sample_that_stands_for_copies_counts_them():
+    rng = np.random.default_rng(0)
+    X, y = table(n=60)
+    trust, times = rng.uniform(0.1, 1, 60), rng.integers(1, 6, 60)
+    order = rng.permutation(np.repeat(np.arange(60), times))
+    store, weights = as_store(X[order]), Weights.of(np.ones(len(order)), trust[order])
+    samples = as_samples(store, y[order], weights, X.mean(axis=0), 3)
+    found = distinct.sample(samples, 100, 5)
+    rows = order[found.index]
+    assert_array_equal(np.sort(rows), np.arange(60))
+    assert_allclose(found.weights.given, times[rows])
+    assert_allclose(found.weights.one, 1)
+    assert_allclose(found.weights.trust, trust[rows])
+    assert found.n_distinct == 60
+    assert_array_equal(rows[found.place], order)
+    few = distinct.sample(samples, 30, 5)
+    rows = order[few.index]
+    assert_allclose(few.weights.given / few.weights.one, times[rows])
+    assert_array_equal(few.place >= 0, np.isin(order, rows))
+    assert_array_equal(rows[few.place[few.place >= 0]], order[few.place >= 0])
+
+
+def test_features_that_do_not_vary_tell_no_copies_apart():
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.normal(size=(20, 30)), np.full((20, 30), 0.1) * np.arange(30)])
+    X, y = np.vstack([X, X[:7]]), np.append(np.arange(20) % 2, np.arange(7) % 2)
+    for rows in (X, X[:, 25:35]):  # of more and of fewer features than samples
+        groups = distinct.find(make_samples(rows, y))
+        assert len(groups) == 20
+        assert_array_equal(groups.group[20:], groups.group[:7])
+
+
+def test_samples_are_the_same_ones_in_parts():
+    X, y = table(n=600)
+    X = np.round(X)
+    memory = distinct.sample(make_samples(X, y), 80, 10)
+    for sizes in ([100, 500], [1, 299, 300], [600]):
+        ends = np.cumsum(sizes)
+        found = parted_input.read(Blocks([(X[b - a : b], y[b - a : b]) for a, b in zip(sizes, ends, strict=True)]))
+        samples = as_samples(found.store, found.labels, Weights.of(found.labels * 0 + 1.0), X.mean(axis=0), 3)
+        again = distinct.sample(samples, 80, 10)
+        assert_array_equal(again.index, memory.index)
+        for name in ("given", "trust", "one"):
+            assert_allclose(getattr(again.weights, name), getattr(memory.weights, name))
+        assert_array_equal(again.place[np.arange(600)], memory.place)
+        assert again.n_distinct == memory.n_distinct
+        some = distinct.at_most(samples, 80, 10)
+        assert isinstance(some.labels, np.ndarray)
+        assert_array_equal(some.labels, y[memory.index])
+        every = distinct.at_most(samples, 600, 10)
+        assert_array_equal(every.labels, y)
+        assert_allclose(every.rows(slice(None)), X - X.mean(axis=0))
 
 
 def test_what_tells_copies_apart_and_what_is_taken_in_any_case():
@@ -248,6 +313,31 @@ def test_a_kernel_in_blocks_is_a_kernel(monkeypatch):
     assert [slice(0, 3), slice(3, 6), slice(6, 9), slice(9, 12)] == graphs._row_blocks(10)[:4]
 
 
+@pytest.mark.parametrize("n_neighbors", [1, 4, 100])
+def test_edges_between_neighbors_one_by_one(n_neighbors):
+    X, y = table(n=25)
+    samples = make_samples(X, y)
+    R = samples.rows(slice(None))
+    distances = pairwise_distances(R)
+    nearest = np.argsort(distances, axis=1)[:, 1 : n_neighbors + 1]  # the first is the sample itself
+    edges = [(j, k) for j in range(25) for k in nearest[j]]
+    width = np.mean([distances[edge] for edge in edges])
+    expected = np.zeros((4, 4))
+    for j, k in {tuple(sorted(edge)) for edge in edges}:  # a neighbor of either is one of both
+        expected += np.exp(-((distances[j, k] / width) ** 2) / 2) * np.outer(R[j] - R[k], R[j] - R[k])
+    assert_allclose(graphs.neighbor_scatter(samples, n_neighbors), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_edges_between_samples_in_one_place_weigh_one():
+    X, y = np.repeat([[0.0, 0.0], [3.0, 1.0]], 20, axis=0), np.repeat([0, 1], 20)
+    samples = make_samples(X, y)
+    R = samples.rows(slice(None))
+    joined, degrees = graphs.class_scatters(samples, "heat")
+    assert_allclose(joined, 20 * R.T @ R)
+    assert_allclose(degrees, 20 * R.T @ R)
+    assert_allclose(graphs.neighbor_scatter(samples, 5), 0, atol=1e-12)
+
+
 # Parts
 
 
@@ -313,6 +403,22 @@ def test_parts_have_one_type(kinds, dtype, sparse):
     assert found.dtype == dtype
     assert found.sparse == sparse
     assert found.block(slice(0, 10)).dtype == dtype
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia", "dok", "lil"])
+def test_sparse_parts_may_have_any_format_and_be_mixed_with_arrays(form):
+    X, y = table(n=12)
+    X[X < 0] = 0
+    parts = [csr_array(X[:4]).asformat(form), coo_matrix(X[4:8]).asformat(form), X[8:].astype(np.float32)]
+    X[8:] = parts[2]
+    for order in ([0, 1, 2], [2, 0, 1]):
+        rows = np.concatenate([np.arange(4 * k, 4 * k + 4) for k in order])
+        found = parted_input.read(Blocks([(parts[k], y[4 * k : 4 * k + 4]) for k in order])).store
+        assert found.sparse
+        assert found.dtype == np.float64
+        assert_array_equal(found.take(np.array([9, 2, 5])).block(slice(0, 3)).rows(), X[rows][[9, 2, 5]])
+        (total,) = Rows(found, 3).reduce(lambda block: (block.gram(np.ones(block.rows().shape[0]), np.zeros(4)),))
+        assert_allclose(total, X.T @ X)
 
 
 def test_labels_may_come_as_one_column_and_not_as_two():
@@ -429,6 +535,25 @@ def test_far_rows_are_drawn_in_by_powers_of_two(kind):
     assert block.drawn_in(np.full(2, 1e11)) is block
     assert block.peak() == 1e10
     assert_array_equal(exponents_beyond(np.array([0.0, 8.0]), np.array([1.0, 1.0])) > 0, [False, True])
+
+
+@pytest.mark.parametrize(("dtype", "far"), [(np.float32, 1e38), (np.float64, 1e307)])
+def test_rows_are_drawn_in_only_where_their_lengths_would_be_no_numbers(dtype, far):
+    X = 1e5 * np.random.default_rng(0).normal(size=(10, 2)).astype(dtype)
+    X[1:4] = [[far**0.4, 1], [far, -far], [-far, 1]]
+    y = np.arange(10)
+    for limits in (np.full(2, 1e308), np.full(2, np.inf)):
+        for store in (
+            as_store(X),
+            as_store(csr_array(X)),
+            parted_input.read(Blocks([(X[:3], y[:3]), (X[3:], y[3:])])).store,
+        ):
+            rows = parted.bounded(store, limits).take(np.arange(10)).block(slice(0, 10))
+            drawn = rows.rows()
+            assert_array_equal(np.delete(drawn, [2, 3], axis=0), np.delete(X, [2, 3], axis=0))
+            assert np.isfinite(rows.squares(np.zeros(2, dtype))).all()
+            assert_array_equal(np.sign(drawn), np.sign(X))
+            assert (np.abs(drawn[2]) > np.abs(X[1, 0])).all()
 
 
 def test_rows_of_some_type_and_of_one_dimension():
