@@ -119,6 +119,29 @@ def test_the_order_of_samples_is_as_good_as_random():
     assert abs(np.corrcoef(groups.order, X[groups.first, 0])[0, 1]) < 0.06
 
 
+def test_one_far_sample_leaves_the_others_their_order():
+    X, y = table(n=501)
+    X[7] = 1e11
+    samples = make_samples(X, y)
+    for coordinate in distinct._coordinates(samples):  # about the median, in units of what is usual
+        assert_allclose(np.median(coordinate), 0, atol=1e-6)
+        assert_allclose(np.median(coordinate**2), 1, atol=1e-6)
+    groups = distinct.find(samples)
+    assert len(groups) == 501
+    assert len(np.unique(groups.order.round(4))) > 450
+    assert_allclose(np.histogram(groups.order, 5, (0, 1))[0], 100, atol=50)
+
+
+@pytest.mark.parametrize("d", [4, 120])
+def test_the_order_of_samples_knows_no_units(d):
+    X, y = table(n=61, d=d)
+    factors = 10 ** np.random.default_rng(1).uniform(-2, 2, d)
+    order = distinct.find(make_samples(X, y)).order
+    for other in (X * factors, X * 1e-6, X + 3):
+        moved = distinct.find(make_samples(other, y)).order - order
+        assert_allclose((moved + 0.5) % 1, 0.5, atol=1e-4)
+
+
 def test_some_of_many_samples_stand_for_all_of_them():
     X, y = table(n=2000)
     y = np.where(np.arange(2000) < 30, 2, np.arange(2000) % 2)
@@ -158,8 +181,21 @@ def test_a_sample_that_stands_for_copies_counts_them():
     few = distinct.sample(samples, 30, 5)
     rows = order[few.index]
     assert_allclose(few.weights.given / few.weights.one, times[rows])
-    assert_array_equal(few.place >= 0, np.isin(order, rows))
-    assert_array_equal(rows[few.place[few.place >= 0]], order[few.place >= 0])
+    here = np.isin(order, rows)
+    assert_array_equal(rows[few.place[here]], order[here])
+    assert_array_equal(few.place[~here], -1)
+
+
+def test_classes_keep_their_shares_of_the_weight_however_little_they_weigh():
+    rng = np.random.default_rng(0)
+    X, y = table(n=900)
+    weight = rng.uniform(0.5, 2, 900) * np.array([1, 3e-3, 1e-5])[y]
+    found = distinct.sample(make_samples(X, y, weight), 100, 20)
+    given = found.weights.given
+    assert_allclose(np.bincount(y[found.index], given) / given.sum(), np.bincount(y, weight) / weight.sum())
+    # Together they weigh what the chosen ones did.
+    assert_allclose(given.sum(), weight[found.index].sum())
+    assert_allclose(found.weights.one, given)
 
 
 def test_features_that_do_not_vary_tell_no_copies_apart():
@@ -212,6 +248,15 @@ def test_what_tells_copies_apart_and_what_is_taken_in_any_case():
     kinds = distinct.sample(samples, 30, 2, rng.integers(0, 2, 3000))
     assert len(kinds.index) > 18  # of 36
     assert kinds.n_distinct == 18
+
+
+def test_of_samples_that_are_told_apart_as_many_of_each_kind_are_taken():
+    X, y = table(n=4000)
+    kinds = np.random.default_rng(1).integers(0, 4, 4000)
+    found = distinct.sample(make_samples(X, y), 400, 10, kinds)
+    assert_allclose(np.bincount(kinds[found.index]), 100, atol=45)
+    assert_allclose(len(found.index), 400, atol=60)
+    assert abs(found.n_distinct - 4000) < 600
 
 
 def test_rows_of_whole_numbers_have_an_order_too():
