@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from robustlda.data import columns, parted_input
-from robustlda.data.chunked import LocalParts
+from robustlda.data.chunked import Blocks, LocalParts
 from robustlda.data.columns import Column
 
 dask = pytest.importorskip("dask")
@@ -100,6 +100,87 @@ def test_values_of_another_length_are_refused_whether_or_not_the_rows_were_count
         found = parted_input.read(X, np.arange(10))
         assert found.store.rows.parts.sizes == [4, 4, 2]
         assert_array_equal(found.labels[np.arange(10)], np.arange(10))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, int])
+@pytest.mark.parametrize("counted", [True, False])
+def test_what_belongs_to_rows_stays_beside_them(counted, dtype):
+    rng = np.random.default_rng(0)
+    X, y, weight, seen = (
+        rng.integers(0, 9, (10, 3)).astype(dtype),
+        rng.permutation(10),
+        rng.random(10),
+        np.arange(10) > 6,
+    )
+    rows = da.from_array(X, chunks=((4, 0, 6), (2, 1)))
+    if not counted:
+        rows = rows[rows[:, 0] >= 0]
+        assert np.isnan(rows.shape[0])
+    whole = [y, weight, seen]
+    parts = [da.from_array(values, chunks=((4, 0, 6),)) for values in whole]
+    for labels, weights, verified in (whole, parts, (parts[0], weight, parts[2])):
+        found = parted_input.read(rows, labels, weights, verified=verified)
+        assert found.store.rows.parts.sizes == [4, 6]  # what is empty is no part
+        assert found.store.shape == (10, 3)
+        assert found.store.dtype == (np.float32 if dtype == np.float32 else np.float64)
+        assert not found.store.sparse
+        assert found.names is None
+        index = np.array([9, 0, 5, 3])
+        assert_array_equal(found.store.take(index).block(slice(0, 4)).rows(), X[index])
+        for column, values in ((found.labels, y), (found.weight, weight), (found.verified, seen)):
+            assert_array_equal(column[index], values[index])
+    alone = parted_input.read(rows)
+    assert alone.labels is None
+    assert alone.weight is None
+    assert alone.verified is None
+    with pytest.raises(ValueError, match="Part 1 of X has 0 rows, but sample_weight has 1 values there"):
+        parted_input.read(rows[rows[:, 0] >= 0], parts[0], da.from_array(weight, chunks=((4, 1, 5),)))
+    with pytest.raises(TypeError, match="verified is a Dask collection, but X is not"):
+        parted_input.read(Blocks([(X, y)]), verified=parts[2])
+
+
+def test_what_only_contains_a_dask_array_is_an_array():
+    class Named:
+        """As xarray has them."""
+
+        def __init__(self, X):
+            self._X = da.from_array(X, chunks=2)
+
+        def __dask_graph__(self):
+            return self._X.__dask_graph__()
+
+    assert parted_input.is_parted(da.ones((4, 2)))
+    assert not parted_input.is_parted(Named(np.ones((4, 2))))
+    assert not parted_input.is_parted(dask)
+
+
+def test_names_of_a_data_frame_are_those_of_its_columns():
+    dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    table = pd.DataFrame({"length": [1.0, 2, 3], "width": [4.0, 5, 6]})
+    frame = dd.from_pandas(table, npartitions=2)
+    found = parted_input.read(frame, np.array([0, 1, 1]))
+    assert found.names == ["length", "width"]
+    assert found.store.shape == (3, 2)
+    assert_array_equal(found.labels[np.arange(3)], [0, 1, 1])
+    rows = parted_input.rows_to_predict(frame)
+    assert np.isnan(rows.shape[0])
+    assert rows.shape[1] == 2
+    assert rows.dtype == np.float64
+
+
+def test_rows_to_predict_are_counted_where_they_can_be_without_a_pass():
+    X = np.arange(20).reshape(10, 2)
+    with dask.config.set(scheduler=refused):
+        for dtype, expected in ((np.float32, np.float32), (int, np.float64)):
+            store = parted_input.rows_to_predict(da.from_array(X.astype(dtype), chunks=(4, 1)))
+            assert store.shape == (10, 2)
+            assert store.dtype == expected
+            assert store.rows.parts.sizes == [4, 4, 2]
+    assert_array_equal(store.take(np.array([9, 1])).block(slice(0, 2)).rows(), X[[9, 1]])
+
+
+def refused(*_, **__):
+    raise AssertionError("nothing was to be computed")
 
 
 def test_rows_are_parts_that_hold_all_features():
