@@ -79,6 +79,22 @@ def test_every_worker_has_some_tasks(monkeypatch, n, workers):
     assert found == 8 or n / (2 * found) < 8 * threads  # no fewer than there could be
 
 
+def test_files_are_read_by_a_cluster_if_there_is_one(monkeypatch):
+    class Client:
+        def nthreads(self):
+            return {"a": 1}
+
+    def nobody():
+        raise ValueError("No clients found")
+
+    monkeypatch.setattr(distributed, "default_client", nobody)
+    assert isinstance(parted_input.parts_of([5] * 100), LocalParts)
+    monkeypatch.setattr(distributed, "default_client", Client)
+    found = parted_input.parts_of([5] * 100)
+    assert isinstance(found, dask_parts.DaskParts)
+    assert (found.sizes, found.together) == ([5] * 100, 8)
+
+
 # What belongs to the rows, as people have it
 
 
@@ -120,6 +136,7 @@ def test_what_belongs_to_rows_stays_beside_them(counted, dtype):
     parts = [da.from_array(values, chunks=((4, 0, 6),)) for values in whole]
     for labels, weights, verified in (whole, parts, (parts[0], weight, parts[2])):
         found = parted_input.read(rows, labels, weights, verified=verified)
+        assert found.journal.made == (1 if counted or weights is parts[1] else 2)  # passes
         assert found.store.rows.parts.sizes == [4, 6]  # what is empty is no part
         assert found.store.shape == (10, 3)
         assert found.store.dtype == (np.float32 if dtype == np.float32 else np.float64)
