@@ -1,5 +1,7 @@
 """Pieces of the data layer against their formulas: trust, copies, spans, parts."""
 
+import os
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -56,6 +58,18 @@ def test_trust_falls_with_the_fourth_power_of_the_distance_from_the_class():
     assert_allclose(trust, expected, rtol=0.02)
     assert trust[0] < trust[1] < 0.01
     assert (trust[2:] > 0.5).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("unit", [2.0**-30, 2.0**30])
+def test_trust_knows_no_units(unit, dtype):
+    X, y = table()
+    X[0] += 1000
+    points = np.where(np.arange(90)[:, None] < 80, 0, X)  # classes of which most samples coincide
+    for rows in (X.astype(dtype), points.astype(dtype)):
+        trust, again = (leverage_weights(Rows(as_store(Y), 1000), y, np.ones(90), 3) for Y in (rows, unit * rows))
+        assert trust.min() < 1e-3
+        assert_allclose(again, trust, rtol=1e-6)
 
 
 def test_the_mean_and_the_median_know_weights():
@@ -518,6 +532,68 @@ def test_row_groups_are_packed_into_parts(tmp_path, monkeypatch):
     assert parquet.ParquetTable(path, "y").dtype == np.float32
     assert parquet._listed([str(k) for k in range(12)]) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
     assert parquet._listed(["a", "b"]) == "a, b"
+
+
+def test_columns_that_say_something_else_about_a_row_are_no_features(tmp_path):
+    columns_of = {
+        "who": [7, 8],
+        "kind": [1, 0],
+        "seen": [1, None],
+        "note": ["a", "b"],
+        "day": pa.array([1, 2], pa.date32()),
+    }
+    columns_of |= {
+        "count": pa.array([3, 4], pa.int8()),
+        "on": [True, False],
+        "length": pa.array([0.5, 2], pa.float32()),
+    }
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table(columns_of), path)
+    table_ = parquet.ParquetTable(path, "kind", id="who", verified="seen")
+    assert table_.features == ["count", "on", "length"]
+    assert table_.left_out == ["note", "day"]
+    assert table_.dtype == np.float64
+    assert_array_equal(table_.rows(table_.fragments[0]), [[3, 1, 0.5], [4, 0, 2]])
+    found = parted_input.read(table_)
+    for column, values in ((found.labels, [1, 0]), (found.ids, [7, 8]), (found.verified, [1, np.nan])):
+        assert_array_equal(column[np.arange(2)], values)
+    chosen = parquet.ParquetTable(path, "kind", features=["length", "who"])
+    assert chosen.features == ["length", "who"]
+    assert chosen.left_out == []
+    assert_array_equal(chosen.rows(chosen.fragments[0]), [[0.5, 7], [2, 8]])
+    with pytest.raises(ValueError, match=r"rows.parquet has no column 'size'; it has who, kind, seen, note, day"):
+        parquet.ParquetTable(path, "kind", features=["size"])
+    with pytest.raises(ValueError, match="The column 'note' holds no numbers"):
+        parquet.ParquetTable(path, "kind", features=["length", "note"])
+
+
+def test_files_that_lack_what_the_first_one_has_are_named(tmp_path):
+    rows = {"x": [1.0, 2], "kind": [0, 1], "who": ["a", "b"], "seen": [True, False]}
+    pq.write_table(pa.table(rows), tmp_path / "a.parquet")
+    for name in ("x", "kind", "who", "seen"):
+        pq.write_table(pa.table(rows).drop_columns(name), tmp_path / "b.parquet")
+        with pytest.raises(ValueError, match=f"b.parquet has no column '{name}', which a.parquet has"):
+            parquet.ParquetTable(tmp_path, "kind", features=["x"], id="who", verified="seen")
+    pq.write_table(pa.table(rows | {"x": ["short", "long"]}), tmp_path / "b.parquet")
+    with pytest.raises(ValueError, match=r"The column 'x' holds numbers in a.parquet, but string in b.parquet"):
+        parquet.ParquetTable(tmp_path, "kind")
+    pq.write_table(pa.table(rows | {"x": [3, 4]}), tmp_path / "b.parquet")
+    table_ = parquet.ParquetTable(tmp_path, "kind", features=["x"])
+    assert_array_equal(np.vstack([table_.rows(fragment) for fragment in table_.fragments]), [[1], [2], [3], [4]])
+
+
+def test_a_table_is_another_one_when_its_files_or_what_is_read_of_them_change(tmp_path):
+    path = tmp_path / "rows.parquet"
+    rows = {"x": [1.0, 2, 3], "z": [0.0, 1, 0], "kind": [0, 1, 1]}
+    pq.write_table(pa.table(rows), path)
+    first = parquet.ParquetTable(path, "kind").identity()
+    assert parquet.ParquetTable(path, "kind").identity() == first
+    others = [{"features": ["x"]}, {"id": "z"}, {"verified": "z"}]
+    assert all(parquet.ParquetTable(path, "kind", **other).identity() != first for other in others)
+    assert parquet.ParquetTable(path, "x").identity() != first
+    pq.write_table(pa.table(rows | {"kind": [0, 1, 0]}), path)
+    os.utime(path, ns=(0, first[0][0][2] + 1))
+    assert parquet.ParquetTable(path, "kind").identity() != first
 
 
 def test_files_are_found_by_name_folder_and_pattern(tmp_path):
