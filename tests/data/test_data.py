@@ -123,6 +123,15 @@ def test_sparse_rows_give_what_dense_rows_give(container, deficient, few, factor
     assert_moments_of_lengths_are_their_formulas(samples, centered, labels, rng)
 
 
+@pytest.mark.parametrize(("n", "d", "rank"), [(60, 9, 7), (15, 40, 14)])
+def test_the_rank_of_sparse_rows_is_bounded_by_what_varies(n, d, rank):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((n, d)) < 0.4, rng.normal(size=(n, d)) + 2, 0)
+    X[:, 1], X[:, 5] = 0, 3
+    samples = make_samples(csr_array(X), np.arange(n) % 3, plan=Plan(densify=0, gram_span=0))
+    assert (samples.dim, samples.rank) == (d, rank)
+
+
 def test_restricted_samples_see_the_true_lengths():
     rng = np.random.default_rng(0)
     samples = make_samples(rng.normal(size=(50, 6)) + 3, np.arange(50) % 3)
