@@ -11,14 +11,14 @@ from functools import partial
 from typing import Any, cast
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
 from robustlda.data.chunked import Blocks, LocalParts
 from robustlda.data.columns import Column
 from robustlda.data.journal import Journal
 from robustlda.data.parquet import Fragment, ParquetTable
 from robustlda.data.parted import PartedStore
-from robustlda.data.store import as_rows
+from robustlda.data.store import as_rows, is_sparse
 from robustlda.linalg import Array
 
 MAX_LABELS = 10_000
@@ -212,7 +212,7 @@ def _input(
 
 def _rows_of_type(dtype: Any, sparse: bool, part: Any) -> Any:
     rows = as_rows(part, dtype)
-    return csr_array(rows) if sparse and not issparse(rows) else rows  # some parts may be arrays where others are not
+    return csr_array(rows) if sparse else rows  # some parts may be arrays where others are not
 
 
 def _one_column(values: Any) -> Array:
@@ -228,8 +228,8 @@ def _numbers(values: Any) -> Array:
 
 def _shapes(rows: Any, *others: Any) -> list[tuple[Any, ...]]:
     """Rows, features and type of a part, and how many labels and weights there are."""
-    found = as_rows(rows if issparse(rows) else rows[:1], None)
-    kind = ("sparse " if issparse(rows) else "") + str(found.dtype)
+    found = as_rows(rows if is_sparse(rows) else rows[:1], None)
+    kind = ("" if isinstance(found, np.ndarray) else "sparse ") + str(found.dtype)
     return [(rows.shape[0], found.shape[1], kind, *(None if v is None else len(v) for v in others))]
 
 
