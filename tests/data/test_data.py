@@ -130,6 +130,10 @@ def test_the_rank_of_sparse_rows_is_bounded_by_what_varies(n, d, rank):
     X[:, 1], X[:, 5] = 0, 3
     samples = make_samples(csr_array(X), np.arange(n) % 3, plan=Plan(densify=0, gram_span=0))
     assert (samples.dim, samples.rank) == (d, rank)
+    # Directions in which no sample varies are looked for where a matrix of features × features is affordable.
+    assert (samples.space.null is None) == (d > n)
+    less = make_samples(csr_array(X), np.arange(n) % 3, plan=Plan(densify=0, gram_span=0, factor_features=d - 1))
+    assert less.space.null is None
 
 
 def test_restricted_samples_see_the_true_lengths():

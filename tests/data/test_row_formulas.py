@@ -334,9 +334,15 @@ def test_null_spaces_of_any_size(lost):
     assert_allclose(basis.T @ null, 0, atol=1e-5)
 
 
-def test_a_gram_matrix_of_independent_columns_needs_no_basis():
-    X = np.random.default_rng(0).normal(size=(50, 6))
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_spans_of_sparse_rows_know_no_units(unit):
+    X = unit * np.random.default_rng(0).normal(size=(50, 6))
     assert spaces.span_of_gram(X.T @ X) is None
+    X[:, 2], X[:, 4] = 0, X[:, 0] - X[:, 1]
+    basis, null = spaces.span_of_gram(X.T @ X), spaces._null_space(X.T @ X)
+    expected = np.array([[0, 0, 1, 0, 0, 0], np.array([1, -1, 0, 0, -1, 0]) / np.sqrt(3)]).T
+    assert_allclose(null @ null.T, expected @ expected.T, atol=1e-4)
+    assert_allclose(basis @ basis.T, np.eye(6) - expected @ expected.T, atol=1e-4)
 
 
 # Graphs
@@ -709,6 +715,8 @@ def test_large_tables_have_their_center_taken_off_late_where_digits_allow_it():
     for offset, late in ((0.0, True), (1e9, False)):
         samples = make_samples(X + offset, y, plan=Plan(block=100))
         assert samples._late == late
+        for unit in (1e-6, 1e6):
+            assert make_samples(unit * (X + offset), y, plan=Plan(block=100))._late == late
         assert not make_samples(X + offset, y)._late  # one block is centered once
         G = samples.gram(np.ones(400))
         centered = X - X.mean(axis=0)
