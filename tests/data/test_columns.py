@@ -119,6 +119,8 @@ def test_a_recipe_holds_nothing_of_the_size_of_the_rows():
     recipe = Recipe(np.sum, [np.sqrt(column) * 2 + column])
     assert len(pickle.dumps(recipe)) < 2000
     assert len(recipe.slots) == 1
+    both = column.keep_parts(lambda v: (v + 1, v + 2), outputs=2)  # kept together, and handed to a task together
+    assert len(Recipe(np.sum, [both[0] * both[1]]).slots) == 1
 
 
 def test_what_is_used_twice_is_computed_once():

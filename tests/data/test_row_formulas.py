@@ -89,6 +89,16 @@ def test_the_mean_and_the_median_know_weights():
         assert total(found) <= total(found + 0.01 * shift) + 1e-6
 
 
+@pytest.mark.parametrize("unit", [2.0**-30, 2.0**30])
+def test_the_median_knows_no_units(unit):
+    X, _ = table()
+    X[0] = 1e4
+    found, again = (geometric_median(Rows(as_store(Y), 1000), np.ones(90)) for Y in (X, unit * X))
+    assert_allclose(again / unit, found, rtol=1e-6)
+    directions = (X - found) / np.linalg.norm(X - found, axis=1)[:, None]
+    assert_allclose(directions.sum(axis=0), 0, atol=1e-3)  # what no step could make smaller
+
+
 # Copies
 
 
