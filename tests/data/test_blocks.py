@@ -109,6 +109,25 @@ def test_centered_blocks_are_blocks_of_centered_rows(kind, way):
     assert_allclose(sums, [s[labels == i] @ R[labels == i] for i in range(C)], atol=1e-10)
 
 
+@pytest.mark.parametrize("way", ["exact", "late"])
+def test_inner_products_of_some_centered_rows_with_all(kind, way):
+    block, X = made(kind)
+    center = np.random.default_rng(1).normal(size=D)
+    view = CenteredBlock if way == "exact" else CenteredBlock.late
+    some = as_store(csr_array(X) if kind == "sparse" else X).take(np.array([7, 2, 20])).block(slice(0, 3))
+    R = X - center
+    assert_allclose(view(block, center).inner(view(some, center)), R @ R[[7, 2, 20]].T, atol=1e-12)
+
+
+def test_a_row_at_the_center_is_at_no_distance_and_one_beside_it_at_its_own():
+    center = np.array([3.0, 0, 1, 0, 2, 0])
+    X = np.array([center, center + 1e-4 * np.eye(6)[2], np.zeros(6)])
+    for block in (DenseBlock(X), SparseBlock(csr_array(X))):
+        for squares in (block.squares(center), block.class_squares(np.zeros(3, int), center[None])):
+            assert squares[0] == 0
+            assert_allclose(squares[1:], [1e-8, 14], rtol=1e-6)
+
+
 # Stores
 
 
@@ -186,7 +205,7 @@ def test_products_with_a_triangle_are_products(dtype, order):
         assert_allclose(found, B @ matrix, atol=1e-4 if dtype == np.float32 else 1e-12)
 
 
-@pytest.mark.parametrize("size", [1e-40, 1.0, 1e30])
+@pytest.mark.parametrize("size", [1e-260, 1e-40, 1.0, 1e30, 1e260])
 def test_weights_beyond_single_precision_make_a_gram_matrix_of_numbers(dtype, size):
     rng = np.random.default_rng(0)
     X, s = (1e9 * rng.normal(size=(N, D))).astype(dtype), size * rng.normal(size=N)

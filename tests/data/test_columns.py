@@ -46,6 +46,38 @@ def test_arithmetic_is_that_of_arrays(values):
     assert len(column) == 100
 
 
+def test_what_is_asked_of_a_column_is_asked_of_all_parts(values):
+    column = parted(values)
+    assert_allclose(column.mean(), values.mean())
+    last = parted(np.arange(100.0)) == 99
+    assert last.any()
+    assert not last.all()
+    assert_array_equal((~last).astype(int)[np.arange(100)], np.arange(100) < 99)
+    twice, sizes = column.keep_parts(lambda v, w: (2 * v, w + len(v)), parted(np.zeros(100)), outputs=2)
+    assert_array_equal(twice[np.arange(100)], 2 * values)
+    assert_array_equal(sizes[np.arange(100)], np.repeat(SIZES, SIZES))
+    for refused in (np.add.reduce, lambda v: np.sqrt(v, dtype=np.float32)):  # rather than answered wrongly
+        with pytest.raises(TypeError):
+            refused(column)
+
+
+@pytest.mark.parametrize(("together", "share"), [(0, 0.5), (20, 0.5), (70, 0.9)])
+def test_a_typical_length_is_one_of_samples_that_do_not_coincide(together, share):
+    rng = np.random.default_rng(0)
+    lengths, weight = rng.uniform(1, 100, 100), rng.integers(1, 4, 100).astype(float)
+    weight[:together] = 2
+    lengths[:together] *= 1e-9  # by rounding
+    order = np.argsort(lengths)
+    expected = lengths[order][np.argmax(np.cumsum(weight[order]) >= share * weight.sum())]
+    rare = np.where(np.arange(100) >= 97, lengths, 0)  # not even one in ten is off the place of the others
+    parts = LocalParts(SIZES)
+    for stored in (np.asarray, lambda values: parted(values, parts=parts)):
+        w = stored(weight)
+        assert columns.typical_square(stored(lengths), w) == expected
+        assert columns.typical_square(stored(np.zeros(100)), w) == 1
+        assert_allclose(columns.typical_square(stored(rare), w), np.average(rare, weights=weight))
+
+
 def test_rows_are_taken_in_any_order(values):
     index = np.array([99, 0, 5, 5, 3, 50])
     assert_array_equal(parted(values)[index], values[index])
@@ -85,6 +117,8 @@ def test_a_recipe_holds_nothing_of_the_size_of_the_rows():
     recipe = Recipe(np.sum, [np.sqrt(column) * 2 + column])
     assert len(pickle.dumps(recipe)) < 2000
     assert len(recipe.slots) == 1
+    both = column.keep_parts(lambda v: (v + 1, v + 2), outputs=2)  # kept together, and handed to a task together
+    assert len(Recipe(np.sum, [both[0] * both[1]]).slots) == 1
 
 
 def test_what_is_used_twice_is_computed_once():

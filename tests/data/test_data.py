@@ -50,6 +50,37 @@ def assert_products_are_their_formulas(samples, centered, labels, rng):
         assert_allclose(samples.space.lift(sums[i]), s[labels == i] @ centered[labels == i], atol=1e-9)
 
 
+def assert_moments_of_lengths_are_their_formulas(samples, centered, labels, rng):
+    """What takes weights from lengths, in one pass or in several."""
+    W, M = np.linalg.qr(rng.normal(size=(samples.dim, 2)))[0], rng.normal(size=(3, samples.dim))
+    F, centers = samples.space.lift(W), samples.space.lift(M.T).T
+    squared = np.sum(((centered - centers[labels]) @ F) ** 2, axis=1)
+    assert_allclose(samples.within_lengths(W, M), squared, atol=1e-9)
+    v, u = np.sqrt(1 + squared), 1 / (1 + squared)
+    totals, sums, G = samples.moments(samples.weight * u, samples.weight * u)
+    for known in (None, samples.within_lengths(W, M)):
+        found = samples.reweighted_moments(W, M, lambda t: (np.sqrt(1 + t), 1 / (1 + t)), known)
+        for part, expected in zip(found, (samples.weight @ v, totals, sums, G), strict=True):
+            assert_allclose(part, expected, atol=1e-9)
+    scale = rng.uniform(0.5, 2, samples.dim)
+    coordinates = samples.rows(slice(None))
+    expected = np.sum(((coordinates - M[labels]) * scale) ** 2, axis=1)
+    assert_allclose(samples.within_lengths(scale, M), expected, atol=1e-9)
+    assert_allclose(samples.within_lengths(np.diag(scale), M), expected, atol=1e-9)
+    index = np.array([5, 0, 3])
+    assert_allclose(samples.rows(index), coordinates[index], atol=1e-10)
+    moved = np.asarray(getattr(samples.shifted_rows(), "toarray", samples.shifted_rows)())
+    assert_allclose(moved - moved[0], coordinates - coordinates[0], atol=1e-9)
+    inside, same = samples.restricted_to(W), samples.restrict(coordinates @ W)
+    assert_allclose(inside.rows(slice(None)), same.rows(slice(None)), atol=1e-9)
+    assert_allclose(inside.squared_norms, np.sum(centered**2, axis=1), atol=1e-9)
+    stored = np.vstack([block.rows() for _, block in samples.blocks()])
+    scale = rng.uniform(0.5, 2, stored.shape[1])
+    R = samples.factor(scale)
+    assert_allclose(R.T @ R, (stored / scale).T @ (stored / scale), atol=1e-9)
+    assert_allclose(np.tril(R, -1), 0, atol=1e-12)
+
+
 @pytest.mark.parametrize("deficient", [False, True])
 @pytest.mark.parametrize("block", [1 << 22, 40])
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
@@ -65,6 +96,7 @@ def test_every_product_equals_its_formula(shape, block, deficient):
     centered = X - weight @ X / weight.sum()
     assert samples.dim == np.linalg.matrix_rank(centered)
     assert_products_are_their_formulas(samples, centered, labels, rng)
+    assert_moments_of_lengths_are_their_formulas(samples, centered, labels, rng)
 
 
 @pytest.mark.parametrize(("few", "factorized"), [(1500, 6000), (0, 6000), (0, 0)])
@@ -88,6 +120,20 @@ def test_sparse_rows_give_what_dense_rows_give(container, deficient, few, factor
     span = np.linalg.svd(centered, full_matrices=False)[2][: np.linalg.matrix_rank(centered)].T
     assert_allclose(samples.space.lift(samples.space.lower(V)), span @ (span.T @ V), atol=1e-6)
     assert_products_are_their_formulas(samples, centered, labels, rng)
+    assert_moments_of_lengths_are_their_formulas(samples, centered, labels, rng)
+
+
+@pytest.mark.parametrize(("n", "d", "rank"), [(60, 9, 7), (15, 40, 14)])
+def test_the_rank_of_sparse_rows_is_bounded_by_what_varies(n, d, rank):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((n, d)) < 0.4, rng.normal(size=(n, d)) + 2, 0)
+    X[:, 1], X[:, 5] = 0, 3
+    samples = make_samples(csr_array(X), np.arange(n) % 3, plan=Plan(densify=0, gram_span=0))
+    assert (samples.dim, samples.rank) == (d, rank)
+    # Directions in which no sample varies are looked for where a matrix of features × features is affordable.
+    assert (samples.space.null is None) == (d > n)
+    less = make_samples(csr_array(X), np.arange(n) % 3, plan=Plan(densify=0, gram_span=0, factor_features=d - 1))
+    assert less.space.null is None
 
 
 def test_restricted_samples_see_the_true_lengths():

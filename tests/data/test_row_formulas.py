@@ -1,15 +1,27 @@
 """Pieces of the data layer against their formulas: trust, copies, spans, parts."""
 
+import os
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import make_samples
-from scipy.sparse import csr_array
+from scipy.sparse import coo_matrix, csr_array
 from sklearn.metrics import pairwise_distances
 
-from robustlda.data import Weights, as_store, distinct, graphs, parquet, parted, parted_input, units
+from robustlda.data import (
+    Weights,
+    as_samples,
+    as_store,
+    distinct,
+    graphs,
+    parquet,
+    parted,
+    parted_input,
+    units,
+)
 from robustlda.data import space as spaces
 from robustlda.data.centering import geometric_median, leverage_weights, mean
 from robustlda.data.chunked import Blocks
@@ -46,6 +58,18 @@ def test_trust_falls_with_the_fourth_power_of_the_distance_from_the_class():
     assert (trust[2:] > 0.5).all()
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("unit", [2.0**-30, 2.0**30])
+def test_trust_knows_no_units(unit, dtype):
+    X, y = table()
+    X[0] += 1000
+    points = np.where(np.arange(90)[:, None] < 80, 0, X)  # classes of which most samples coincide
+    for rows in (X.astype(dtype), points.astype(dtype)):
+        trust, again = (leverage_weights(Rows(as_store(Y), 1000), y, np.ones(90), 3) for Y in (rows, unit * rows))
+        assert trust.min() < 1e-3
+        assert_allclose(again, trust, rtol=1e-6)
+
+
 def test_the_mean_and_the_median_know_weights():
     X, _ = table(n=9)
     weight = np.arange(1.0, 10)
@@ -61,6 +85,16 @@ def test_the_mean_and_the_median_know_weights():
     # It may sit on a row, where the sum of distances has no derivative.
     for shift in np.random.default_rng(1).normal(size=(20, 4)):
         assert total(found) <= total(found + 0.01 * shift) + 1e-6
+
+
+@pytest.mark.parametrize("unit", [2.0**-30, 2.0**30])
+def test_the_median_knows_no_units(unit):
+    X, _ = table()
+    X[0] = 1e4
+    found, again = (geometric_median(Rows(as_store(Y), 1000), np.ones(90)) for Y in (X, unit * X))
+    assert_allclose(again / unit, found, rtol=1e-6)
+    directions = (X - found) / np.linalg.norm(X - found, axis=1)[:, None]
+    assert_allclose(directions.sum(axis=0), 0, atol=1e-3)  # what no step could make smaller
 
 
 # Copies
@@ -107,6 +141,29 @@ def test_the_order_of_samples_is_as_good_as_random():
     assert abs(np.corrcoef(groups.order, X[groups.first, 0])[0, 1]) < 0.06
 
 
+def test_one_far_sample_leaves_the_others_their_order():
+    X, y = table(n=501)
+    X[7] = 1e11
+    samples = make_samples(X, y)
+    for coordinate in distinct._coordinates(samples):  # about the median, in units of what is usual
+        assert_allclose(np.median(coordinate), 0, atol=1e-6)
+        assert_allclose(np.median(coordinate**2), 1, atol=1e-6)
+    groups = distinct.find(samples)
+    assert len(groups) == 501
+    assert len(np.unique(groups.order.round(4))) > 450
+    assert_allclose(np.histogram(groups.order, 5, (0, 1))[0], 100, atol=50)
+
+
+@pytest.mark.parametrize("d", [4, 120])
+def test_the_order_of_samples_knows_no_units(d):
+    X, y = table(n=61, d=d)
+    factors = 10 ** np.random.default_rng(1).uniform(-2, 2, d)
+    order = distinct.find(make_samples(X, y)).order
+    for other in (X * factors, X * 1e-30, X + 3):
+        moved = distinct.find(make_samples(other, y)).order - order
+        assert_allclose((moved + 0.5) % 1, 0.5, atol=1e-4)
+
+
 def test_some_of_many_samples_stand_for_all_of_them():
     X, y = table(n=2000)
     y = np.where(np.arange(2000) < 30, 2, np.arange(2000) % 2)
@@ -128,6 +185,73 @@ def test_some_of_many_samples_stand_for_all_of_them():
     assert whole.n_distinct == 2000
 
 
+def test_a_sample_that_stands_for_copies_counts_them():
+    rng = np.random.default_rng(0)
+    X, y = table(n=60)
+    trust, times = rng.uniform(0.1, 1, 60), rng.integers(1, 6, 60)
+    order = rng.permutation(np.repeat(np.arange(60), times))
+    store, weights = as_store(X[order]), Weights.of(np.ones(len(order)), trust[order])
+    samples = as_samples(store, y[order], weights, X.mean(axis=0), 3)
+    found = distinct.sample(samples, 100, 5)
+    rows = order[found.index]
+    assert_array_equal(np.sort(rows), np.arange(60))
+    assert_allclose(found.weights.given, times[rows])
+    assert_allclose(found.weights.one, 1)
+    assert_allclose(found.weights.trust, trust[rows])
+    assert found.n_distinct == 60
+    assert_array_equal(rows[found.place], order)
+    few = distinct.sample(samples, 30, 5)
+    rows = order[few.index]
+    assert_allclose(few.weights.given / few.weights.one, times[rows])
+    here = np.isin(order, rows)
+    assert_array_equal(rows[few.place[here]], order[here])
+    assert_array_equal(few.place[~here], -1)
+
+
+def test_classes_keep_their_shares_of_the_weight_however_little_they_weigh():
+    rng = np.random.default_rng(0)
+    X, y = table(n=900)
+    weight = rng.uniform(0.5, 2, 900) * np.array([1, 3e-3, 1e-5])[y]
+    found = distinct.sample(make_samples(X, y, weight), 100, 20)
+    given = found.weights.given
+    assert_allclose(np.bincount(y[found.index], given) / given.sum(), np.bincount(y, weight) / weight.sum())
+    # Together they weigh what the chosen ones did.
+    assert_allclose(given.sum(), weight[found.index].sum())
+    assert_allclose(found.weights.one, given)
+
+
+def test_features_that_do_not_vary_tell_no_copies_apart():
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.normal(size=(20, 30)), np.full((20, 30), 0.1) * np.arange(30)])
+    X, y = np.vstack([X, X[:7]]), np.append(np.arange(20) % 2, np.arange(7) % 2)
+    for rows in (X, X[:, 25:35]):  # of more and of fewer features than samples
+        groups = distinct.find(make_samples(rows, y))
+        assert len(groups) == 20
+        assert_array_equal(groups.group[20:], groups.group[:7])
+
+
+def test_samples_are_the_same_ones_in_parts():
+    X, y = table(n=600)
+    X = np.round(X)
+    memory = distinct.sample(make_samples(X, y), 80, 10)
+    for sizes in ([100, 500], [1, 299, 300], [600]):
+        ends = np.cumsum(sizes)
+        found = parted_input.read(Blocks([(X[b - a : b], y[b - a : b]) for a, b in zip(sizes, ends, strict=True)]))
+        samples = as_samples(found.store, found.labels, Weights.of(found.labels * 0 + 1.0), X.mean(axis=0), 3)
+        again = distinct.sample(samples, 80, 10)
+        assert_array_equal(again.index, memory.index)
+        for name in ("given", "trust", "one"):
+            assert_allclose(getattr(again.weights, name), getattr(memory.weights, name))
+        assert_array_equal(again.place[np.arange(600)], memory.place)
+        assert again.n_distinct == memory.n_distinct
+        some = distinct.at_most(samples, 80, 10)
+        assert isinstance(some.labels, np.ndarray)
+        assert_array_equal(some.labels, y[memory.index])
+        every = distinct.at_most(samples, 600, 10)
+        assert_array_equal(every.labels, y)
+        assert_allclose(every.rows(slice(None)), X - X.mean(axis=0))
+
+
 def test_what_tells_copies_apart_and_what_is_taken_in_any_case():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (3000, 2)).astype(float), rng.integers(0, 2, 3000)
@@ -146,6 +270,15 @@ def test_what_tells_copies_apart_and_what_is_taken_in_any_case():
     kinds = distinct.sample(samples, 30, 2, rng.integers(0, 2, 3000))
     assert len(kinds.index) > 18  # of 36
     assert kinds.n_distinct == 18
+
+
+def test_of_samples_that_are_told_apart_as_many_of_each_kind_are_taken():
+    X, y = table(n=4000)
+    kinds = np.random.default_rng(1).integers(0, 4, 4000)
+    found = distinct.sample(make_samples(X, y), 400, 10, kinds)
+    assert_allclose(np.bincount(kinds[found.index]), 100, atol=45)
+    assert_allclose(len(found.index), 400, atol=60)
+    assert abs(found.n_distinct - 4000) < 600
 
 
 def test_rows_of_whole_numbers_have_an_order_too():
@@ -209,9 +342,15 @@ def test_null_spaces_of_any_size(lost):
     assert_allclose(basis.T @ null, 0, atol=1e-5)
 
 
-def test_a_gram_matrix_of_independent_columns_needs_no_basis():
-    X = np.random.default_rng(0).normal(size=(50, 6))
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_spans_of_sparse_rows_know_no_units(unit):
+    X = unit * np.random.default_rng(0).normal(size=(50, 6))
     assert spaces.span_of_gram(X.T @ X) is None
+    X[:, 2], X[:, 4] = 0, X[:, 0] - X[:, 1]
+    basis, null = spaces.span_of_gram(X.T @ X), spaces._null_space(X.T @ X)
+    expected = np.array([[0, 0, 1, 0, 0, 0], np.array([1, -1, 0, 0, -1, 0]) / np.sqrt(3)]).T
+    assert_allclose(null @ null.T, expected @ expected.T, atol=1e-4)
+    assert_allclose(basis @ basis.T, np.eye(6) - expected @ expected.T, atol=1e-4)
 
 
 # Graphs
@@ -245,6 +384,31 @@ def test_a_kernel_in_blocks_is_a_kernel(monkeypatch):
     for found, whole in zip(graphs.class_scatters(samples, "heat"), expected, strict=True):
         assert_allclose(found, whole, atol=1e-9)
     assert [slice(0, 3), slice(3, 6), slice(6, 9), slice(9, 12)] == graphs._row_blocks(10)[:4]
+
+
+@pytest.mark.parametrize("n_neighbors", [1, 4, 100])
+def test_edges_between_neighbors_one_by_one(n_neighbors):
+    X, y = table(n=25)
+    samples = make_samples(X, y)
+    R = samples.rows(slice(None))
+    distances = pairwise_distances(R)
+    nearest = np.argsort(distances, axis=1)[:, 1 : n_neighbors + 1]  # the first is the sample itself
+    edges = [(j, k) for j in range(25) for k in nearest[j]]
+    width = np.mean([distances[edge] for edge in edges])
+    expected = np.zeros((4, 4))
+    for j, k in {tuple(sorted(edge)) for edge in edges}:  # a neighbor of either is one of both
+        expected += np.exp(-((distances[j, k] / width) ** 2) / 2) * np.outer(R[j] - R[k], R[j] - R[k])
+    assert_allclose(graphs.neighbor_scatter(samples, n_neighbors), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_edges_between_samples_in_one_place_weigh_one():
+    X, y = np.repeat([[0.0, 0.0], [3.0, 1.0]], 20, axis=0), np.repeat([0, 1], 20)
+    samples = make_samples(X, y)
+    R = samples.rows(slice(None))
+    joined, degrees = graphs.class_scatters(samples, "heat")
+    assert_allclose(joined, 20 * R.T @ R)
+    assert_allclose(degrees, 20 * R.T @ R)
+    assert_allclose(graphs.neighbor_scatter(samples, 5), 0, atol=1e-12)
 
 
 # Parts
@@ -314,6 +478,22 @@ def test_parts_have_one_type(kinds, dtype, sparse):
     assert found.block(slice(0, 10)).dtype == dtype
 
 
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia", "dok", "lil"])
+def test_sparse_parts_may_have_any_format_and_be_mixed_with_arrays(form):
+    X, y = table(n=12)
+    X[X < 0] = 0
+    parts = [csr_array(X[:4]).asformat(form), coo_matrix(X[4:8]).asformat(form), X[8:].astype(np.float32)]
+    X[8:] = parts[2]
+    for order in ([0, 1, 2], [2, 0, 1]):
+        rows = np.concatenate([np.arange(4 * k, 4 * k + 4) for k in order])
+        found = parted_input.read(Blocks([(parts[k], y[4 * k : 4 * k + 4]) for k in order])).store
+        assert found.sparse
+        assert found.dtype == np.float64
+        assert_array_equal(found.take(np.array([9, 2, 5])).block(slice(0, 3)).rows(), X[rows][[9, 2, 5]])
+        (total,) = Rows(found, 3).reduce(lambda block: (block.gram(np.ones(block.rows().shape[0]), np.zeros(4)),))
+        assert_allclose(total, X.T @ X)
+
+
 def test_labels_may_come_as_one_column_and_not_as_two():
     X, y = table(n=10)
     found = parted_input.read(Blocks([(X, y[:, None])]))
@@ -368,6 +548,68 @@ def test_row_groups_are_packed_into_parts(tmp_path, monkeypatch):
     assert parquet._listed(["a", "b"]) == "a, b"
 
 
+def test_columns_that_say_something_else_about_a_row_are_no_features(tmp_path):
+    columns_of = {
+        "who": [7, 8],
+        "kind": [1, 0],
+        "seen": [1, None],
+        "note": ["a", "b"],
+        "day": pa.array([1, 2], pa.date32()),
+    }
+    columns_of |= {
+        "count": pa.array([3, 4], pa.int8()),
+        "on": [True, False],
+        "length": pa.array([0.5, 2], pa.float32()),
+    }
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table(columns_of), path)
+    table_ = parquet.ParquetTable(path, "kind", id="who", verified="seen")
+    assert table_.features == ["count", "on", "length"]
+    assert table_.left_out == ["note", "day"]
+    assert table_.dtype == np.float64
+    assert_array_equal(table_.rows(table_.fragments[0]), [[3, 1, 0.5], [4, 0, 2]])
+    found = parted_input.read(table_)
+    for column, values in ((found.labels, [1, 0]), (found.ids, [7, 8]), (found.verified, [1, np.nan])):
+        assert_array_equal(column[np.arange(2)], values)
+    chosen = parquet.ParquetTable(path, "kind", features=["length", "who"])
+    assert chosen.features == ["length", "who"]
+    assert chosen.left_out == []
+    assert_array_equal(chosen.rows(chosen.fragments[0]), [[0.5, 7], [2, 8]])
+    with pytest.raises(ValueError, match=r"rows.parquet has no column 'size'; it has who, kind, seen, note, day"):
+        parquet.ParquetTable(path, "kind", features=["size"])
+    with pytest.raises(ValueError, match="The column 'note' holds no numbers"):
+        parquet.ParquetTable(path, "kind", features=["length", "note"])
+
+
+def test_files_that_lack_what_the_first_one_has_are_named(tmp_path):
+    rows = {"x": [1.0, 2], "kind": [0, 1], "who": ["a", "b"], "seen": [True, False]}
+    pq.write_table(pa.table(rows), tmp_path / "a.parquet")
+    for name in ("x", "kind", "who", "seen"):
+        pq.write_table(pa.table(rows).drop_columns(name), tmp_path / "b.parquet")
+        with pytest.raises(ValueError, match=f"b.parquet has no column '{name}', which a.parquet has"):
+            parquet.ParquetTable(tmp_path, "kind", features=["x"], id="who", verified="seen")
+    pq.write_table(pa.table(rows | {"x": ["short", "long"]}), tmp_path / "b.parquet")
+    with pytest.raises(ValueError, match=r"The column 'x' holds numbers in a.parquet, but string in b.parquet"):
+        parquet.ParquetTable(tmp_path, "kind")
+    pq.write_table(pa.table(rows | {"x": [3, 4]}), tmp_path / "b.parquet")
+    table_ = parquet.ParquetTable(tmp_path, "kind", features=["x"])
+    assert_array_equal(np.vstack([table_.rows(fragment) for fragment in table_.fragments]), [[1], [2], [3], [4]])
+
+
+def test_a_table_is_another_one_when_its_files_or_what_is_read_of_them_change(tmp_path):
+    path = tmp_path / "rows.parquet"
+    rows = {"x": [1.0, 2, 3], "z": [0.0, 1, 0], "kind": [0, 1, 1]}
+    pq.write_table(pa.table(rows), path)
+    first = parquet.ParquetTable(path, "kind").identity()
+    assert parquet.ParquetTable(path, "kind").identity() == first
+    others = [{"features": ["x"]}, {"id": "z"}, {"verified": "z"}]
+    assert all(parquet.ParquetTable(path, "kind", **other).identity() != first for other in others)
+    assert parquet.ParquetTable(path, "x").identity() != first
+    pq.write_table(pa.table(rows | {"kind": [0, 1, 0]}), path)
+    os.utime(path, ns=(0, first[0][0][2] + 1))
+    assert parquet.ParquetTable(path, "kind").identity() != first
+
+
 def test_files_are_found_by_name_folder_and_pattern(tmp_path):
     for name in ("b", "a"):
         pq.write_table(pa.table({"x": [1.0]}), tmp_path / f"{name}.parquet")
@@ -418,6 +660,25 @@ def test_far_rows_are_drawn_in_by_powers_of_two(kind):
     assert_array_equal(exponents_beyond(np.array([0.0, 8.0]), np.array([1.0, 1.0])) > 0, [False, True])
 
 
+@pytest.mark.parametrize(("dtype", "far"), [(np.float32, 1e38), (np.float64, 1e307)])
+def test_rows_are_drawn_in_only_where_their_lengths_would_be_no_numbers(dtype, far):
+    X = 1e5 * np.random.default_rng(0).normal(size=(10, 2)).astype(dtype)
+    X[1:4] = [[far**0.4, 1], [far, -far], [-far, 1]]
+    y = np.arange(10)
+    for limits in (np.full(2, 1e308), np.full(2, np.inf)):
+        for store in (
+            as_store(X),
+            as_store(csr_array(X)),
+            parted_input.read(Blocks([(X[:3], y[:3]), (X[3:], y[3:])])).store,
+        ):
+            rows = parted.bounded(store, limits).take(np.arange(10)).block(slice(0, 10))
+            drawn = rows.rows()
+            assert_array_equal(np.delete(drawn, [2, 3], axis=0), np.delete(X, [2, 3], axis=0))
+            assert np.isfinite(rows.squares(np.zeros(2, dtype))).all()
+            assert_array_equal(np.sign(drawn), np.sign(X))
+            assert (np.abs(drawn[2]) > np.abs(X[1, 0])).all()
+
+
 def test_rows_of_some_type_and_of_one_dimension():
     assert as_rows(np.eye(2, dtype=np.float32), None).dtype == np.float32
     assert as_rows(np.eye(2, dtype=np.float16), None).dtype == np.float64
@@ -450,6 +711,8 @@ def test_large_tables_have_their_center_taken_off_late_where_digits_allow_it():
     for offset, late in ((0.0, True), (1e9, False)):
         samples = make_samples(X + offset, y, plan=Plan(block=100))
         assert samples._late == late
+        for unit in (1e-6, 1e6):
+            assert make_samples(unit * (X + offset), y, plan=Plan(block=100))._late == late
         assert not make_samples(X + offset, y)._late  # one block is centered once
         G = samples.gram(np.ones(400))
         centered = X - X.mean(axis=0)

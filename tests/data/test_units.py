@@ -53,6 +53,38 @@ def test_jitter_makes_no_other_unit():
     assert_allclose(units(jittered)[:3], units(X)[:3], rtol=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("share", "quantile", "jitter"),
+    [(share, q, jitter) for share, q in ((0.7, 0.5), (0.3, 0.9), (0.05, 0.99)) for jitter in (0, 1e-5)]
+    + [(0.004, 1.0, 0)],
+)
+def test_deviations_count_as_ten_times_the_usual_one_at_most(share, quantile, jitter):
+    """The usual one is the median, or what a tenth or a hundredth exceed where others have one value and jitter."""
+    rng, n = np.random.default_rng(0), 4000
+    x = jitter * rng.normal(size=n)
+    x[: int(share * n)] += rng.uniform(1, 2, int(share * n)) * rng.choice([-1, 1], int(share * n))
+    if quantile < 1:
+        x[0] = 1e6
+    D = np.abs(x - np.median(x))
+    D = np.minimum(D, 10 * np.sort(D)[int(np.ceil(quantile * n)) - 1])
+    assert_allclose(units(rng.permutation(x)[:, None]), (D**2).sum() / D.sum())
+
+
+def test_units_of_many_rows_are_taken_from_some_that_are_spread_over_all():
+    X = np.arange(3000.0)[:, None] * [1, -2]  # which any stretch of rows would understate
+    plan = Plan(units_from=200)
+    assert plan.unit_rows(2) == 100
+    found = feature_units(as_store(X), np.ones(3000), plan)
+    assert_allclose(found, units(X), rtol=0.02)
+    assert (found != units(X)).all()
+
+
+@pytest.mark.parametrize(("size", "varies"), [(1e-150, True), (1e-160, False), (0.0, False)])
+def test_what_varies_by_numbers_without_a_square_does_not_vary(size, varies):
+    found = units(size * np.random.default_rng(0).normal(size=(50, 1)))
+    assert (found == 1) == (not varies)
+
+
 def test_weights_are_copies():
     X = table(60)
     weight = np.arange(60) % 3 + 1.0

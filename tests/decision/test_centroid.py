@@ -5,7 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import softmax
 
-from robustlda.decision.centroid import fit_ellipses
+from robustlda.data.centered import CenteredBlock
+from robustlda.data.dense import DenseBlock
+from robustlda.decision.centroid import CentroidRule, fit_ellipses
 
 
 def classes(n=4000, m=4, seed=0):
@@ -59,3 +61,16 @@ def test_fewer_samples_than_components(n):
     probability = probabilities(rule, Z)
     assert np.isfinite(probability).all()
     assert (probability.argmax(axis=1) == labels).all()
+
+
+@pytest.mark.parametrize("priors", [np.array([0.7, 0.2, 0.1]), np.array([0.0, 0.5, 0.5])])
+def test_priors_are_factors_of_the_odds(priors):
+    Z, labels, _, _ = classes(n=300)
+    ellipses = fit_ellipses(Z, labels, np.ones(300), 3)
+    even, other = (CentroidRule(np.eye(4), ellipses, shares) for shares in (np.full(3, 1 / 3), priors))
+    rows = CenteredBlock(DenseBlock(Z), np.zeros(4))
+    expected = softmax(even.scores(rows), axis=1) * priors
+    found = softmax(other.scores(rows), axis=1)
+    assert_allclose(found, expected / expected.sum(axis=1, keepdims=True), atol=1e-12)
+    slopes, offset = other.linear_scores()
+    assert_allclose(softmax(Z @ slopes.T + offset, axis=1), found, atol=1e-12)

@@ -141,6 +141,45 @@ def test_errors_everywhere_are_no_confusions_by_chance():
     assert shares.mean() < 0.01
 
 
+def test_the_smaller_classes_are_the_more_must_go_both_ways_between_two_of_them():
+    """Beyond what goes between any two by two standard errors; from there to twice as much, ever more surely."""
+    T, sizes = uniform_transition(0.4, 5), np.array([60.0, 100, 1000, 1000, 1000])
+    for a, b, both_ways in ((0, 1, 0.3), (2, 3, 0.2), (1, 2, 0.28)):
+        T[a, [a, b]] += [0.1 - both_ways, both_ways - 0.1]
+        T[b, [a, b]] += [both_ways - 0.1, 0.1 - both_ways]
+    share = errors = 0.0
+    for a in range(5):
+        for b in set(range(5)) - {a}:
+            by_chance = 0.1 + 2 * np.sqrt(0.1 / min(sizes[a], sizes[b]))
+            clearly = min(max(min(T[a, b], T[b, a]) / by_chance - 1, 0), 1)
+            share, errors = share + sizes[a] * T[a, b] * clearly, errors + sizes[a] * T[a, b]
+    assert 0.1 < share / errors < 0.9
+    assert_allclose(noise.confused(T, np.zeros((5, 5)), sizes), np.full(5, share / errors))
+
+
+@pytest.mark.parametrize("uniform", [True, False])
+def test_where_features_tell_nothing_labels_are_believed_and_all_may_be_overlap(uniform):
+    rng = np.random.default_rng(0)
+    given, P = drawn(np.tile([0.5, 0.3, 0.2], (900, 1)), rng), rng.dirichlet(np.ones(3), 900)[None]
+    found = noise.fit_noise_of_kind(P, labels_of(given, 3), uniform=uniform)
+    assert not found.tells
+    assert_array_equal(found.overlap, 1 - np.eye(3))
+    assert_allclose(found.transition, np.eye(3), atol=0.03)
+    assert_array_equal(found.beliefs.argmax(axis=1), given)
+    assert found.noise_rate < 0.02
+    shares = np.bincount(given) / 900
+    assert_allclose(found.bounds, (0, 1 - shares @ shares), atol=0.02)
+    # Checked labels are as good as drawn by lot: the others are wrong as often.
+    known = np.where(np.arange(900) < 100, given, -1)
+    known[:20] = (given[:20] + 1) % 3
+    found = noise.fit_noise_of_kind(P, labels_of(given, 3, known=known), uniform=uniform)
+    assert not found.tells
+    assert_array_equal(found.overlap, 1 - np.eye(3))
+    assert_array_equal(found.beliefs[:100].argmax(axis=1), known[:100])
+    assert abs(found.noise_rate - 0.2) < 0.03
+    assert found.bounds[0] < 0.2 < found.bounds[1]
+
+
 @pytest.mark.parametrize("credence", [1.0, 0.3])
 @pytest.mark.parametrize("by_looks", [np.zeros(4), np.array([0.6, 0.6, 0, 0.3])])
 def test_features_are_told_from_beliefs_again(by_looks, credence):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import make_samples
+from scipy.linalg import eigh
 from scipy.stats import chi2
 from sklearn.covariance import ledoit_wolf_shrinkage
 
@@ -382,6 +383,16 @@ def test_stationarity_is_the_relative_length_of_the_gradient():
     assert exact.stationarity(exact.start(np.eye(points.dim)[:, :1])) == 0  # classes are points, and nothing is left
 
 
+@pytest.mark.parametrize("loss", [Squared(), L12()], ids=["squared", "l12"])
+def test_where_classes_are_points_but_for_rounding_nothing_is_left_to_descend(loss):
+    rng, y = np.random.default_rng(0), np.repeat(np.arange(3), 7)
+    X = rng.normal(size=(3, 5))[y] * 10.0 ** np.arange(5)
+    objective = reweighted.Objective(make_samples(X, y, rng.uniform(0.5, 2, 21)), loss)
+    point = objective.start(np.eye(objective.samples.dim)[:, :2])
+    assert 0 < point.within.max() < 1e-20
+    assert objective.stationarity(point) == 0
+
+
 # Starts and subspaces
 
 
@@ -457,6 +468,27 @@ def test_eigenvectors_come_in_ascending_order_by_both_drivers():
         single = eigen.smallest(A.astype(np.float32), m)
         assert single.dtype == float
         assert_allclose(single.T @ single, np.eye(m), atol=1e-10)
+
+
+@pytest.mark.parametrize("lanczos", [10, 1000])
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_generalized_eigenpairs_know_no_units(unit, lanczos):
+    rng = np.random.default_rng(0)
+    F, G = rng.normal(size=(60, 30)), rng.normal(size=(60, 30))
+    A, B = F.T @ F, G.T @ G
+    theta, V = eigen.largest_generalized(unit * A, unit * B, 1, lanczos)
+    assert_allclose(theta, eigh(A, B, eigvals_only=True)[-1:], rtol=1e-8)
+    assert_allclose(V.T @ (unit * B) @ V, [[1]], rtol=1e-8)
+    assert_allclose(A @ V, theta * (B @ V), atol=1e-6 * np.abs(A @ V).max())
+
+
+@pytest.mark.parametrize("unit", [2.0**-30, 2.0**30])
+def test_trace_ratio_knows_no_units(unit):
+    X, y = table()
+    expected = trace_ratio.solve(make_samples(X, y), 2)
+    found = trace_ratio.solve(make_samples(unit * X, y), 2)
+    assert_allclose(found.history, expected.history, rtol=1e-9)
+    assert_allclose(np.abs(found.W), np.abs(expected.W), atol=1e-6)
 
 
 def test_a_ratio_stops_where_a_step_gains_less_than_asked_for():

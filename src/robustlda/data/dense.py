@@ -76,7 +76,7 @@ class DenseBlock:
         dtype = np.float32 if single else self.dtype
         total = np.zeros((self._B.shape[1],) * 2, np.float32 if single else np.float64)
         # Weights of whatever size, by powers of four that single precision has room for.
-        power = 2 * (int(np.frexp(np.abs(s).max(initial=0))[1]) // 2) if dtype == np.float32 else 0
+        power = 2 * (int(np.frexp(np.abs(s).max(initial=0))[1]) // 2)
         R, scale = self._minus(center), np.sqrt(np.ldexp(np.abs(s), -power)).astype(dtype)[:, None]
         for sign in (1, -1):  # a product of a matrix with its own transpose costs half of a general one
             chosen = np.sign(s) == sign

@@ -138,10 +138,17 @@ class ParquetTable:
         return used, used, np.dtype(np.float32 if single else np.float64), left_out
 
     def _fragments(self, path: str) -> list[Fragment]:
-        here = schema_of(path)
-        different = [name for name in (self.label, *self._columns) if name not in here.names]
+        here, name, first = schema_of(path), Path(path).name, Path(self.files[0]).name
+        needed = [each for each in (self.label, self.id, self.verified, *self._columns) if each is not None]
+        different = [each for each in needed if each not in here.names]
         if different:
-            raise ValueError(f"{Path(path).name} has no column {different[0]!r}, which {Path(self.files[0]).name} has.")
+            raise ValueError(f"{name} has no column {different[0]!r}, which {first} has.")
+        for each in self._columns if self.preparation is None else ():
+            kind = here.field(each).type
+            if not (_is_number(kind) or pa.types.is_null(kind)):
+                raise ValueError(
+                    f"The column {each!r} holds numbers in {first}, but {kind} in {name}; give it one type."
+                )
         return fragments(path, len(self.features))
 
     def identity(self) -> tuple[Any, ...]:

@@ -11,13 +11,14 @@ from functools import partial
 from typing import Any, cast
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from robustlda.data.chunked import Blocks, LocalParts
 from robustlda.data.columns import Column
 from robustlda.data.journal import Journal
 from robustlda.data.parquet import Fragment, ParquetTable
 from robustlda.data.parted import PartedStore
-from robustlda.data.store import as_rows
+from robustlda.data.store import as_rows, is_sparse
 from robustlda.linalg import Array
 
 MAX_LABELS = 10_000
@@ -124,7 +125,7 @@ def _from_dask(X: Any, y: Any, weight: Any, journal: Journal | None, verified: A
     parts = dask_parts.DaskParts([0] * len(tasks), journal)
     if np.isnan(sizes).any() and any(not hasattr(values, "to_delayed") for _, values in given):
         shapes = parts.fold(_shapes, _joined, Column.kept(parts, tasks))
-        sizes = [float(shape[0]) for shape in shapes]
+        sizes = [shape[0] for shape in shapes]
     for name, values in given:
         split = dask_parts.values_of(values, sizes, name)
         if len(split) != len(tasks):
@@ -203,14 +204,15 @@ def _input(
     kinds = {shape[2] for shape in shapes}
     sparse = bool(kinds & {"sparse float32", "sparse float64"})
     dtype = np.dtype(np.float32 if kinds <= {"float32", "sparse float32"} else np.float64)
-    store = PartedStore(rows.apply(partial(_rows_of_type, dtype)), d, dtype, sparse=sparse)
+    store = PartedStore(rows.apply(partial(_rows_of_type, dtype, sparse)), d, dtype, sparse=sparse)
     labels = None if labels is None else labels.apply(_one_column)
     weight = None if weight is None else weight.apply(_numbers)
     return PartedInput(store, labels, weight, names)
 
 
-def _rows_of_type(dtype: Any, part: Any) -> Any:
-    return as_rows(part, dtype)
+def _rows_of_type(dtype: Any, sparse: bool, part: Any) -> Any:
+    rows = as_rows(part, dtype)
+    return csr_array(rows) if sparse else rows  # some parts may be arrays where others are not
 
 
 def _one_column(values: Any) -> Array:
@@ -226,7 +228,7 @@ def _numbers(values: Any) -> Array:
 
 def _shapes(rows: Any, *others: Any) -> list[tuple[Any, ...]]:
     """Rows, features and type of a part, and how many labels and weights there are."""
-    found = as_rows(rows[:1] if hasattr(rows, "dtype") else rows, None)
+    found = as_rows(rows if is_sparse(rows) else rows[:1], None)
     kind = ("" if isinstance(found, np.ndarray) else "sparse ") + str(found.dtype)
     return [(rows.shape[0], found.shape[1], kind, *(None if v is None else len(v) for v in others))]
 

@@ -123,10 +123,8 @@ def _axes(training: Training, n_distinct: int) -> Array:
     samples, components = training.samples, training.components
     if components is not None and not samples.plan.memorizes_labels(samples, n_distinct):
         return components
-    if components is None:
-        m = min(max(AXES * samples.n_classes, FEWEST_AXES), samples.rank)
-    else:
-        m = len(components)
+    m = max(AXES * samples.n_classes, FEWEST_AXES) if components is None else len(components)
+    m = min(m, samples.rank)
     return samples.space.lift(starts.principal_axes(samples, m)).T.astype(training.center.dtype)
 
 
