@@ -180,7 +180,7 @@ def test_further_cross_validations_are_averaged():
     X, given, wrong = flipped()
     once, often = LabelAudit(LOGISTIC).fit(X, given), LabelAudit(LOGISTIC, n_resamples=3).fit(X, given)
     assert (often.probability_wrong_ != once.probability_wrong_).any()
-    assert average_precision_score(wrong, often.probability_wrong_) > 0.9
+    assert average_precision_score(wrong, often.probability_wrong_) > 0.8
 
 
 def test_checked_rows_are_believed_and_learned():

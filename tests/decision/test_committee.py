@@ -230,6 +230,17 @@ def test_a_rare_class_is_not_said_to_have_lost_half_of_its_labels():
     assert np.max(off) < 0.08  # and .15 for half of them
 
 
+def test_two_classes_may_differ_in_ten_directions_none_of_which_tells_them_apart():
+    """One spreads twice as far as the other, about the same center; six axes, three for each class, tell .906."""
+
+    def score(draw):
+        rng, y = np.random.default_rng(draw), np.arange(2600) % 2
+        X = rng.normal(size=(2600, 10)) * np.where(y == 1, 2, 1)[:, None]
+        return RobustLDA().fit(X[:600], y[:600]).score(X[600:], y[600:])
+
+    assert np.mean([score(draw) for draw in range(3)]) > 0.915
+
+
 def test_many_samples_are_learned_from_some_of_them():
     X, X_test, y, y_test = table(load_digits)
     model = RobustLDA()

@@ -1,6 +1,7 @@
 """Discriminant analysis of beliefs: it is Fisher's, it does not betray what was left out, and it corrects labels."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -108,3 +109,17 @@ def test_the_alternation_stops_where_it_loses_the_classes(monkeypatch):
     monkeypatch.setattr(discriminant, "_likeliest", losing)
     assert alternated(X, y) is found[1]
     assert len(found) == 3
+
+
+@pytest.mark.parametrize(("lost", "chosen"), [(0.5, 1), (0.001, 2)])
+def test_the_next_stronger_penalty_is_taken_unless_it_is_clearly_worse(monkeypatch, lost, chosen):
+    """A hundred labels, about each of which the next penalty says less by that, give or take .1."""
+    rng, y = np.random.default_rng(0), np.arange(100) % 2
+    logs = [np.full(100, -3.0), np.full(100, -1.0), -1.0 - lost + 0.1 * rng.standard_normal(100), np.full(100, -2.0)]
+    logs[2] += -1.0 - lost - logs[2].mean()
+
+    def analysed(k, *_):
+        return SimpleNamespace(logs=logs[k], discriminant=lambda: k)
+
+    monkeypatch.setattr(discriminant, "_sharpest", analysed)
+    assert discriminant._likeliest(range(4), labels_of(y), np.eye(2)[y], np.ones((100, 2))) == chosen
