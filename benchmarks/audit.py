@@ -7,13 +7,9 @@ of logistic regression from five folds, on at most 200 principal components; all
 already in the file are not computed again.
 """
 
-import argparse
-import csv
-import os
-import warnings
 from collections import defaultdict
+from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -24,7 +20,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import cross_val_predict
 
+from benchmarks import measured
 from benchmarks.judgement import by_people
+from benchmarks.measured import Measured
 from robustlda import LabelAudit
 from robustlda.datasets import catalogue
 from robustlda.datasets.contaminate import contaminate
@@ -40,7 +38,7 @@ CASES = (
 )
 PEOPLE = ("labelme majority", "labelme one", "sentiment majority", "sentiment one")
 SCORES = ("self_confidence", "normalized_margin", "confidence_weighted_entropy")
-_MARK = "<!-- tables -->"
+PEERS = (*(f"cleanlab, {score}" for score in SCORES), "LDA, in sample")
 FIELDS = ["data", "kind", "share", "method", "average_precision", "flagged", "false_share", "noise_rate"]
 
 
@@ -72,17 +70,18 @@ def problem(name: str, kind: str, share: float) -> tuple[Any, np.ndarray, np.nda
     return X, *contaminate(X, y, kind, share, np.random.default_rng(1))[1:]
 
 
-def rows(name: str, kind: str, share: float, groups: list[str]) -> list[dict[str, str]]:
-    """Results of us, of the others, or of both."""
+def rows(name: str, kind: str, share: float, methods: Sequence[str]) -> list[dict[str, str]]:
+    """Results of some methods."""
     X, noisy, wrong = problem(name, kind, share)
     found, rate = {}, np.nan
-    if "robustlda" in groups:
+    if "robustlda" in methods:
         audit = LabelAudit().fit(X, noisy)
         found["robustlda"], rate = (audit.probability_wrong_, audit.flags()), audit.noise_rate_
-    if "others" in groups:
+    if set(methods) & set(PEERS):
         found |= _peers(few(X), np.unique(noisy, return_inverse=True)[1])
     result = []
-    for method, (ranking, flags) in found.items():
+    for method in methods:
+        ranking, flags = found[method]
         precision = average_precision_score(wrong, ranking) if wrong.any() else np.nan
         false = (~wrong[flags]).mean() if flags.any() else 0.0
         numbers = (precision, flags.mean(), false, rate if method == "robustlda" else np.nan)
@@ -107,10 +106,8 @@ def _peers(Z: np.ndarray, labels: np.ndarray) -> dict[str, tuple[np.ndarray, np.
     return {**found, "LDA, in sample": (suspicion, lda.predict(Z) != labels)}
 
 
-def summarize(path: Path) -> str:
+def summarize(lines: list[dict[str, str]]) -> str:
     """Tables of average precision per data set, and of flags."""
-    with path.open() as file:
-        lines = list(csv.DictReader(file))
     text = [line for kind, share in (*CASES[1:], ("people", 0.0)) for line in _precisions(lines, kind, share)]
     return "\n".join(text + _flags(lines)) + "\n"
 
@@ -151,42 +148,19 @@ def _flags(lines: list[dict[str, str]]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.audit", description=__doc__)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--data-dir", type=Path)
+    parser = measured.parser("audit", __doc__)
     parser.add_argument("--data", default="digits,wine,breast_cancer," + ",".join(list(catalogue.CATALOGUE)[4:]))
-    arguments = parser.parse_args()
-    if arguments.data_dir:
-        os.environ[catalogue.FOLDER_VARIABLE] = str(arguments.data_dir)
-    warnings.simplefilter("ignore")
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    _run(arguments.data.split(","), arguments.out / "audit.csv")
-    readme = arguments.out / "README.md"
-    head = readme.read_text(encoding="utf-8") if readme.exists() else f"# Finding wrong labels\n\n{_MARK}\n"
-    text = head[: head.index(_MARK)] + f"{_MARK}\n\n" + summarize(arguments.out / "audit.csv")
-    readme.write_text(text, encoding="utf-8")
-
-
-def _group(method: str) -> str:
-    return "robustlda" if method == "robustlda" else "others"
-
-
-def _run(names: list[str], path: Path) -> None:
-    """Append the cases that the file lacks."""
-    if not path.exists():
-        with path.open("w", newline="") as file:
-            csv.DictWriter(file, FIELDS).writeheader()
-    with path.open() as file:
-        done = {(r["data"], r["kind"], float(r["share"]), _group(r["method"])) for r in csv.DictReader(file)}
-    cases = [(name, kind, share) for name, (kind, share) in product(names, CASES)]
-    for case in cases + [(name, "people", 0.0) for name in PEOPLE]:
-        name, kind, share = case
-        groups = [group for group in ("robustlda", "others") if (*case, group) not in done]
-        if groups:
-            new = rows(*case, groups)
-            with path.open("a", newline="") as file:
-                csv.DictWriter(file, FIELDS).writerows(new)
+    options = measured.read(parser)
+    found = Measured(options.out / "audit.csv", FIELDS, FIELDS[:4])
+    found.forget("method", options.again)
+    cases = [(name, kind, share) for name, (kind, share) in product(options.data.split(","), CASES)]
+    for name, kind, share in cases + [(name, "people", 0.0) for name in PEOPLE]:
+        missing = [m for m in ("robustlda", *PEERS) if (name, kind, f"{share:g}", m) not in found]
+        if missing:
+            new = rows(name, kind, share, missing)
+            found.keep(*new)
             print(name, kind, share, {r["method"]: r["average_precision"] for r in new}, flush=True)
+    measured.write_tables(options.out, "Finding wrong labels", summarize(found.lines))
 
 
 if __name__ == "__main__":

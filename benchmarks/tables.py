@@ -5,19 +5,23 @@ that copies the label), then audited by the command line and by `LabelAudit().fi
 of the flags are those of planted errors; both ways must agree to the last digit.
 """
 
-import argparse
 import csv
 import json
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from sklearn import datasets
+
+from benchmarks import measured
+from benchmarks.measured import Measured
 
 FIELDS = ["table", "errors", "rows", "columns", "wrong", "stated", "low", "high", "flagged", "precision", "recall",
           "same in Python"]  # fmt: skip
@@ -226,7 +230,7 @@ def write_csv(table: pa.Table, path: Path, name: str) -> None:
             writer.writerow(["" if v is None else v for v in row])
 
 
-def measure(name: str, seed: int, folder: Path) -> dict[str, Any]:
+def measure(name: str, seed: int, folder: Path) -> dict[str, str]:
     """One table through both ways."""
     from robustlda import LabelAudit
     from robustlda.tables.reading import read_table
@@ -247,9 +251,9 @@ def measure(name: str, seed: int, folder: Path) -> dict[str, Any]:
     hits = (flags & wrong).sum()
     low, high = found["noise_interval"]
     return {
-        "table": name, "errors": errors, "rows": len(true), "columns": table.num_columns,
+        "table": name, "errors": errors, "rows": str(len(true)), "columns": str(table.num_columns),
         "wrong": f"{wrong.mean():.4f}", "stated": f"{found['noise_rate']:.4f}", "low": f"{low:.4f}",
-        "high": f"{high:.4f}", "flagged": int(flags.sum()),
+        "high": f"{high:.4f}", "flagged": str(flags.sum()),
         "precision": f"{hits / max(flags.sum(), 1):.3f}", "recall": f"{hits / max(wrong.sum(), 1):.3f}",
         "same in Python": "yes" if same else "no",
     }  # fmt: skip
@@ -260,22 +264,40 @@ def _exact(found: dict[str, Any], audit: Any) -> float:
     return audit.noise_rate_ if round(audit.noise_rate_, 6) == found["noise_rate"] else float("nan")
 
 
+def summarize(lines: list[dict[str, str]]) -> str:
+    """A row for each table and seed, and what they come to."""
+    lines = sorted(lines, key=lambda line: (int(line["seed"]), list(TABLES).index(line["table"])))
+    text = ["| table | errors | wrong | stated | interval | flagged | precision | recall |", "|---" * 8 + "|"]
+    for line in lines:
+        wrong, stated, low, high = (f"{float(line[name]):.3f}" for name in ("wrong", "stated", "low", "high"))
+        cells = (line["errors"], wrong, stated, f"{low}–{high}", line["flagged"], line["precision"], line["recall"])
+        text.append(f"| {line['table']}, seed {line['seed']} | {' | '.join(cells)} |")
+    precision, recall = (fmean(float(line[name]) for line in lines) for name in ("precision", "recall"))
+    covered = sum(float(line["low"]) <= float(line["wrong"]) <= float(line["high"]) for line in lines)
+    lowest = (min(lines, key=lambda line: float(line[name])) for name in ("precision", "recall"))
+    false, missed = (f"{line['table']} with seed {line['seed']}" for line in lowest)
+    text += [
+        "",
+        f"Mean precision {precision:.3f}, mean recall {recall:.3f}; {covered} of {len(lines)} intervals cover the",
+        f"share of wrong labels. The lowest precision is that of {false}, the lowest recall that of {missed}.",
+    ]
+    return "\n".join(text) + "\n"
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("out", type=Path)
+    parser = measured.parser("tables", __doc__)
     parser.add_argument("--seeds", default="0,1,2")
     parser.add_argument("--tables", default=",".join(TABLES))
-    arguments = parser.parse_args()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, (arguments.out / "tables.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, ["seed", *FIELDS])
-        writer.writeheader()
-        for seed in map(int, arguments.seeds.split(",")):
-            for name in arguments.tables.split(","):
-                row = {"seed": seed, **measure(name, seed, Path(folder))}
-                writer.writerow(row)
-                file.flush()
-                print(*row.values(), flush=True)
+    options = measured.read(parser)
+    found = Measured(options.out / "tables.csv", ["seed", *FIELDS], ("seed", "table"))
+    found.forget("table", options.again)
+    with tempfile.TemporaryDirectory() as folder:
+        for seed, name in product(options.seeds.split(","), options.tables.split(",")):
+            if (seed, name) not in found:
+                line = {"seed": seed, **measure(name, int(seed), Path(folder))}
+                found.keep(line)
+                print(*line.values(), flush=True)
+    measured.write_tables(options.out, "Ten tables as people have them", summarize(found.lines))
 
 
 if __name__ == "__main__":

@@ -6,13 +6,8 @@ sentiment (its own test sentences; also with the labels that people gave: the ma
 see the same tf-idf terms. Cases already in the file are not computed again.
 """
 
-import argparse
-import csv
-import os
 import time
-import warnings
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,6 +17,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.svm import LinearSVC
 
+from benchmarks import measured
+from benchmarks.measured import Measured
 from robustlda import RobustLDA
 from robustlda.datasets import catalogue
 from robustlda.datasets.contaminate import contaminate
@@ -30,7 +27,6 @@ from robustlda.experiments.baselines import Tuned
 FIELDS = ["data", "labels", "method", "accuracy", "seconds"]
 LABELS = ("correct", "20 % flipped", "40 % flipped", "majority", "one answer")
 SEED = 3
-_MARK = "<!-- tables -->"
 METHODS: dict[str, Callable[[], Any]] = {
     "RobustLDA": RobustLDA,
     "logistic regression": lambda: Tuned(LogisticRegression(max_iter=300), {"C": [1, 10, 100]}),
@@ -74,7 +70,7 @@ SETS: dict[str, Callable[[], Problem]] = {
 }
 
 
-def cases(done: set[tuple[str, ...]]) -> Iterator[dict[str, str]]:
+def cases(done: Container[tuple[str, ...]]) -> Iterator[dict[str, str]]:
     """Results of what is not done yet."""
     for data, load in SETS.items():
         if all((data, labels, method) in done for labels in LABELS[:3] for method in METHODS):
@@ -112,28 +108,13 @@ def _cell(value: float | None, best: float) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.text", description=__doc__)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--data-dir", type=Path)
-    arguments = parser.parse_args()
-    if arguments.data_dir:
-        os.environ[catalogue.FOLDER_VARIABLE] = str(arguments.data_dir)
-    warnings.simplefilter("ignore")
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    path = arguments.out / "text.csv"
-    if not path.exists():
-        with path.open("w", newline="") as file:
-            csv.DictWriter(file, FIELDS).writeheader()
-    with path.open() as file:
-        lines = list(csv.DictReader(file))
-    for line in cases({(n["data"], n["labels"], n["method"]) for n in lines}):
-        lines.append(line)
-        with path.open("a", newline="") as file:
-            csv.DictWriter(file, FIELDS).writerow(line)
+    options = measured.read(measured.parser("text", __doc__))
+    found = Measured(options.out / "text.csv", FIELDS, ("data", "labels", "method"))
+    found.forget("method", options.again)
+    for line in cases(found):
+        found.keep(line)
         print(*line.values(), flush=True)
-    readme = arguments.out / "README.md"
-    head = readme.read_text(encoding="utf-8") if readme.exists() else f"# Text\n\n{_MARK}\n"
-    readme.write_text(head[: head.index(_MARK)] + f"{_MARK}\n\n" + summarize(lines), encoding="utf-8")
+    measured.write_tables(options.out, "Text", summarize(found.lines))
 
 
 if __name__ == "__main__":

@@ -57,6 +57,29 @@ def test_command_writes_a_row_per_case(paper_data, tmp_path):
     assert sorted(file.suffix for file in tmp_path.iterdir()) == [".csv", ".csv", ".csv", ".html", ".svg"]
 
 
+def test_what_is_measured_is_kept_and_measured_again_only_if_asked(tmp_path):
+    from benchmarks.measured import MARK, Measured, write_tables
+
+    path, fields, key = tmp_path / "found.csv", ["data", "method", "score"], ("data", "method")
+    found = Measured(path, fields, key)
+    found.keep({"data": "wine", "method": "ours", "score": ".9"}, {"data": "wine", "method": "theirs"})
+    assert ("wine", "ours") in found
+    assert ("iris", "ours") not in found
+
+    found = Measured(path, fields, key)  # a later run
+    assert found.lines[1] == {"data": "wine", "method": "theirs", "score": ""}
+    found.forget("method", ("ours",))
+    assert ("wine", "ours") not in found
+    found.keep({"data": "wine", "method": "ours", "score": ".95"})
+    assert [line["score"] for line in Measured(path, fields, key).lines] == ["", ".95"]
+
+    write_tables(tmp_path, "Found", "| wine | .9 |\n")
+    readme = tmp_path / "README.md"
+    readme.write_text(readme.read_text().replace(MARK, f"What people wrote.\n\n{MARK}"))
+    write_tables(tmp_path, "Found", "| wine | .95 |\n")
+    assert readme.read_text() == f"# Found\n\nWhat people wrote.\n\n{MARK}\n\n| wine | .95 |\n"
+
+
 def test_crossovers_time_both_sides_of_a_threshold():
     from benchmarks.crossovers import CASES, Case, measure, page
     from robustlda.plan import Plan
