@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import io
 import os
 import random
 import re
@@ -17,6 +18,8 @@ import pytest
 from command import call
 from conftest import opened
 
+from robustlda.cli.reproduce import _verdicts
+from robustlda.cli.screen import Screen
 from robustlda.experiments import protocol, records
 from robustlda.experiments.paper import claims, convergence, report, results, schedule, toy
 from robustlda.experiments.paper.results import whole_folds
@@ -197,6 +200,15 @@ def test_iterations_are_counted_to_the_last_long_step():
     assert path(1e-3, 1e-3 - 5e-7, 1e-3 - 5e-7).iterations_to(1e-6, relative=False) == 1
     halving = path(*(1 + 0.5**k for k in range(60)))
     assert halving.rate == pytest.approx(0.5, abs=1e-3)
+
+
+def test_a_terminal_shows_where_a_claim_ends():
+    screen = Screen(file=io.StringIO(), width=80)
+    wide = [claims.Claim(f"claim {k}", "what was measured, " * 9, "holds", "toy.csv") for k in range(3)]
+    screen.print(_verdicts(wide))
+    lines = [line.strip() for line in screen.file.getvalue().splitlines()]
+    for k in (1, 2):
+        assert not lines[next(i for i, line in enumerate(lines) if f"claim {k}" in line) - 1]
 
 
 def test_verdicts_depend_on_the_numbers():

@@ -42,7 +42,7 @@ def reproduce(data_dir: Path | None, quick: bool, jobs: int, report_only: bool, 
     _refuse_files_of_others(out)
     screen = Screen()
     for reason in missing:
-        screen.print(Text.assemble(("skipped", "yellow"), " ", printable(reason)))
+        screen.print(Text.assemble(("skipped", "magenta"), " ", printable(reason)))
     if not report_only:
         _run(available, quick, jobs, out, screen)
     command = "robustlda reproduce --data-dir FOLDER" + (" --quick" if quick else "")
@@ -94,7 +94,7 @@ def _verdicts(found: "Sequence[Claim]") -> object:
     from rich import box
     from rich.table import Table
 
-    screen = Table(box=box.SIMPLE_HEAD, title="\nWhat holds of the paper's claims", title_justify="left")
+    screen = Table(box=box.SIMPLE_HEAD, title="\nWhat holds of the paper's claims", title_justify="left", leading=1)
     for name in ("claim", "measured", "verdict"):
         screen.add_column(name)
     for claim in found:
