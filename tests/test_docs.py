@@ -22,6 +22,7 @@ from sklearn.utils import estimator_html_repr
 import robustlda
 import robustlda.data
 import robustlda.losses
+import robustlda.onnx
 import robustlda.report
 import robustlda.tables
 from robustlda import documentation
@@ -44,6 +45,8 @@ PUBLIC = {
     "robustlda.tables": robustlda.tables.__all__,
     "robustlda.data": robustlda.data.__all__,
     "robustlda.losses": ["Squared", "L12", "Lp", "Capped", "Welsch", "Cauchy", "Loss", "resolve"],
+    "robustlda.persistence": ["save", "load"],
+    "robustlda.onnx": robustlda.onnx.__all__,
 }
 
 
