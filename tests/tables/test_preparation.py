@@ -270,7 +270,7 @@ def test_a_model_is_saved_and_loaded_by_the_name_of_a_file(tmp_path):
     read = persistence.load(name)
     assert read["label"] == "kind"
     assert_array_equal(read["pipeline"].predict(frame), model.predict(frame))
-    with pytest.raises(ValueError, match="name it .skops"):
+    with pytest.raises(ValueError, match=r"name it \.skops"):
         persistence.save(str(tmp_path / "model.pkl"), model, label="kind")
 
 
