@@ -1,4 +1,4 @@
-"""Plots of a fit and of an audit, modelled on scikit-learn's displays: created by `from_…`, drawn by `plot`.
+"""Plots of a fit and of an audit, modeled on scikit-learn's displays: created by `from_…`, drawn by `plot`.
 
 Each display stores what it shows, so that it can be drawn again on other axes; drawing sets `ax_` and `figure_`.
 """
@@ -98,7 +98,20 @@ class ProjectionDisplay(_Display):
 
     @classmethod
     def from_audit(cls, audit: "LabelAudit", *, ax: Any = None) -> Self:
-        """Draw a fitted audit."""
+        """Draw a fitted audit.
+
+        Parameters
+        ----------
+        audit : LabelAudit
+            Fitted.
+        ax : matplotlib axes, default=None
+            Where to draw; on new axes if None.
+
+        Returns
+        -------
+        display : object
+            A display of this kind.
+        """
         check_is_fitted(audit)
         if audit.plane_ is None:
             raise ValueError(
@@ -148,7 +161,17 @@ class ProjectionDisplay(_Display):
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axes, or on new ones."""
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Where to draw; on new axes if None.
+
+        Returns
+        -------
+        self : object
+        """
         ax = self._prepare(ax, (7, 5))
         classes = np.unique(self.given)
         for k, label in enumerate(classes):
@@ -224,7 +247,20 @@ class ClassMapDisplay(_Display):
 
     @classmethod
     def from_audit(cls, audit: "LabelAudit", *, ax: Any = None) -> Self:
-        """Draw a fitted audit."""
+        """Draw a fitted audit.
+
+        Parameters
+        ----------
+        audit : LabelAudit
+            Fitted.
+        ax : matplotlib axes, default=None
+            Where to draw; on new axes if None.
+
+        Returns
+        -------
+        display : object
+            A display of this kind.
+        """
         check_is_fitted(audit)
         display = cls(
             farness=audit.farness_,
@@ -235,7 +271,17 @@ class ClassMapDisplay(_Display):
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axes, or on new ones."""
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Where to draw; on new axes if None.
+
+        Returns
+        -------
+        self : object
+        """
         ax = self._prepare(ax, (6.5, 4.5))
         classes = np.unique(self.given)
         for k, label in enumerate(classes):
@@ -291,7 +337,20 @@ class LabelNoiseDisplay(_Display):
 
     @classmethod
     def from_audit(cls, audit: "LabelAudit", *, ax: Any = None) -> Self:
-        """Draw a fitted audit."""
+        """Draw a fitted audit.
+
+        Parameters
+        ----------
+        audit : LabelAudit
+            Fitted.
+        ax : matplotlib axes, default=None
+            Where to draw; on new axes if None.
+
+        Returns
+        -------
+        display : object
+            A display of this kind.
+        """
         check_is_fitted(audit)
         display = cls(
             transition=audit.transition_,
@@ -325,7 +384,17 @@ class LabelNoiseDisplay(_Display):
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axes, or on new ones."""
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Where to draw; on new axes if None.
+
+        Returns
+        -------
+        self : object
+        """
         ax = self._prepare(ax, (5.5, 4.8))
         c = len(self.classes)
         wrong = np.where(np.eye(c, dtype=bool), np.nan, 100 * self.transition)
@@ -375,13 +444,35 @@ class ObjectiveDisplay(_Display):
 
     @classmethod
     def from_estimator(cls, estimator: "RobustLDA | TraceRatioLDA", *, ax: Any = None) -> Self:
-        """Draw the path of a fitted estimator's objective."""
+        """Draw the path of a fitted estimator's objective.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted, with an `objective_path_`.
+        ax : matplotlib axes, default=None
+            Where to draw; on new axes if None.
+
+        Returns
+        -------
+        display : ObjectiveDisplay
+        """
         check_is_fitted(estimator)
         display = cls(path=np.asarray(estimator.objective_path_), stop_reason=estimator.stop_reason_)
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axes, or on new ones."""
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Where to draw; on new axes if None.
+
+        Returns
+        -------
+        self : object
+        """
         ax = self._prepare(ax, (5.5, 3.6))
         ax.plot(range(len(self.path)), self.path, marker="o", markersize=4, color="#c0143c")
         ax.xaxis.get_major_locator().set_params(integer=True)
