@@ -6,6 +6,7 @@ import io
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -112,7 +113,7 @@ def test_a_killed_run_resumes_where_it_stopped(reproduction):
             assert len(list(csv.reader(file))) == 1 + sum(len(part.units) for part in parts if part.file == name)
     assert "skipped" in shown
     assert "lacks coil20.npz" in shown.replace("\n", "")
-    third = call("reproduce", "--quick", "--data-dir", str(folder.parent), "--report-only", "--out", str(folder))
+    third = call("reproduce", "--quick", "--data-dir", str(folder.parent), "--out", str(folder))
     assert third.returncode == 2, "a folder without data is refused before anything is written"
 
 
@@ -190,6 +191,18 @@ def path(*objective, algorithm="plain", dataset="orl", **more):
     return convergence.ObjectivePath(
         dataset, algorithm, "pca", path=" ".join(map(str, objective)), **{"seconds": 1, "stationarity": 1e-5, **more}
     )
+
+
+def test_a_report_alone_needs_records_and_no_data(reproduction, tmp_path):
+    nothing = call("reproduce", "--report-only", "--out", str(tmp_path / "empty"))
+    assert nothing.returncode == 2
+    assert nothing.stderr.strip().endswith("holds no results to report; run the command without --report-only first.")
+    assert not (tmp_path / "empty").exists()
+    shutil.copytree(reproduction[0], tmp_path / "copy")
+    again = call("reproduce", "--report-only", "--out", str(tmp_path / "copy"))
+    assert again.returncode == 0, again.stderr
+    assert "skipped" not in again.stdout
+    assert (tmp_path / "copy" / "report.html").read_bytes()
 
 
 def test_iterations_are_counted_to_the_last_long_step():

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from robustlda.cli.screen import Screen
     from robustlda.experiments.paper.claims import Claim
 
-FILES = ("toy.csv", "comparison.csv", "convergence.csv", "README.md")
+RECORDS = ("toy.csv", "comparison.csv", "convergence.csv")
+FILES = (*RECORDS, "README.md")
 """Whose remains are removed; the report's figures are written together with README.md."""
 
 
@@ -36,8 +37,10 @@ def reproduce(data_dir: Path | None, quick: bool, jobs: int, report_only: bool, 
     from robustlda.output import printable, results_folder
 
     options.use_folder(data_dir)
-    available, missing = _available()
+    available, missing = ([], []) if report_only else _available()
     options.check_jobs(jobs)
+    if report_only and not any((out / name).exists() for name in RECORDS):
+        raise ValueError(f"{out} holds no results to report; run the command without --report-only first.")
     click.get_current_context().with_resource(results_folder(out, alone=FILES))
     _refuse_files_of_others(out)
     screen = Screen()
