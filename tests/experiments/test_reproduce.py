@@ -220,6 +220,7 @@ def test_a_terminal_shows_where_a_claim_ends():
     wide = [claims.Claim(f"claim {k}", "what was measured, " * 9, "holds", "toy.csv") for k in range(3)]
     screen.print(_verdicts(wide))
     lines = [line.strip() for line in screen.file.getvalue().splitlines()]
+    assert any("rLDA is the paper's method" in line for line in lines), "the names in the verdicts are explained"
     for k in (1, 2):
         assert not lines[next(i for i, line in enumerate(lines) if f"claim {k}" in line) - 1]
 

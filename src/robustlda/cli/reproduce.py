@@ -98,6 +98,7 @@ def _verdicts(found: "Sequence[Claim]") -> object:
     from rich.table import Table
 
     screen = Table(box=box.SIMPLE_HEAD, title="\nWhat holds of the paper's claims", title_justify="left", leading=1)
+    screen.caption, screen.caption_justify = "rLDA is the paper's method, RatioLDA; trLDA is trace-ratio LDA.", "left"
     for name in ("claim", "measured", "verdict"):
         screen.add_column(name)
     for claim in found:
