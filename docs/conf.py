@@ -24,6 +24,7 @@ extensions = [
     "mathml",
     "measured",
     "drawn",
+    "spaces",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",

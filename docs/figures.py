@@ -96,7 +96,7 @@ def accuracy(theme: str) -> Any:
         _, color, width = METHODS[method]
         color = ON_DARK.get(color, color) if theme == "dark" else color
         x, y = np.array(list(by_level)) * 100, list(by_level.values())
-        ax.plot(x, y, marker="o", markersize=4, color=color, linewidth=width)
+        ax.plot(x, y, marker="o", markersize=4, color=color, linewidth=width, clip_on=False)
     ends = sorted(((by[max(by)], m) for m, by in mean_accuracies().items()), reverse=True)
     place = np.inf
     for value, method in ends:

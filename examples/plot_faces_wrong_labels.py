@@ -9,8 +9,8 @@ of six smooth patterns that all people share), its own fine-grained disturbance,
 pictures look like clouds rather than faces, but have in common with faces what matters here: the variation between
 photographs of one person is large, smooth and alike for all people.
 
-On real faces (ORL, 40 people, 40 % wrong labels), ``results/robustness`` of the project has .893 for ``RobustLDA``,
-.733 for shrunk LDA and .705 for a tuned SVM.
+On real faces (ORL, 40 people, 40 % wrong labels), ``results/robustness`` of the project has .88 for ``RobustLDA``, .73
+for shrunk LDA and .71 for a tuned SVM.
 """
 
 import matplotlib.pyplot as plt
@@ -78,7 +78,7 @@ ax.grid(color="#dddddd", linewidth=0.6)
 ax.legend(loc="lower left")
 
 # %%
-# On correct labels, shrunk LDA is as good as ``RobustLDA``. The more labels are wrong, the farther it
+# On correct labels, shrunk LDA is nearly as good as ``RobustLDA``. The more labels are wrong, the farther it
 # falls behind: in the end, four of the ten images it learns a person from show somebody else, on average.
 #
 # Which labels were wrong?

@@ -18,8 +18,8 @@ from robustlda import LabelAudit
 from robustlda.report.displays import ProjectionDisplay
 
 # %%
-# A table as they come
-# --------------------
+# A table as people keep it
+# -------------------------
 # These are the chemical analyses of 178 wines that come with scikit-learn, made messy. The grapes of 18 wines, drawn at
 # random, are wrong on purpose; one is spelled differently, and two are missing.
 

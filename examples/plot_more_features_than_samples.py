@@ -99,6 +99,6 @@ for ax in (left, right):
 plt.show()
 
 # %%
-# With correct labels the two are about equally accurate. With wrong ones it depends on the number of samples. From 50
-# per class on, ``RobustLDA`` is ahead, although it still underestimates how many labels are wrong. With 15 or 25 per
-# class it takes most wrong labels for right ones, and shrunk LDA is as good or better.
+# With correct labels the two are about equally accurate. With wrong ones ``RobustLDA`` is ahead from 25 samples per
+# class on, although it underestimates how many labels are wrong: with 15 or 25 per class it takes most wrong labels for
+# right ones. With 15 per class neither of the two is of much use.

@@ -99,7 +99,7 @@ plt.show()
 
 # %%
 # ``RobustLDA`` is good at every setting of the terms. Naive Bayes is about as good with the right settings, and the
-# search prefers it here by less than half a point, which is chance; with other settings it is much worse.
+# search prefers it here by less than a point, which is chance; with other settings it is much worse.
 #
 # How many labels are wrong is estimated as well:
 

@@ -16,12 +16,15 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import matplotlib
+import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.utils import estimator_html_repr
 
 import robustlda
 import robustlda.data
 import robustlda.losses
+import robustlda.onnx
 import robustlda.report
 import robustlda.tables
 from robustlda import documentation
@@ -44,6 +47,8 @@ PUBLIC = {
     "robustlda.tables": robustlda.tables.__all__,
     "robustlda.data": robustlda.data.__all__,
     "robustlda.losses": ["Squared", "L12", "Lp", "Capped", "Welsch", "Cauchy", "Loss", "resolve"],
+    "robustlda.persistence": ["save", "load"],
+    "robustlda.onnx": robustlda.onnx.__all__,
 }
 
 
@@ -217,6 +222,24 @@ def test_every_public_object_has_a_page_and_an_example(module, name):
     doc = inspect.getdoc(getattr(__import__(module, fromlist=[name]), name))
     assert "Examples\n--------" in doc
     assert ">>> " in doc
+
+
+@pytest.mark.parametrize("name", [*(n for n in PUBLIC["robustlda"] if n[0].isupper()), "TablePreparation"])
+def test_every_attribute_of_what_is_fitted_is_documented(name):
+    kind = getattr(robustlda, name, TablePreparation)
+    frame = load_iris(as_frame=True).frame
+    X, y = frame.drop(columns="target"), frame["target"]
+    if kind is robustlda.LabelAudit:
+        fitted = [kind().fit(frame, "target"), kind().fit(X, np.c_[y, y])]
+    elif kind is TablePreparation:
+        fitted = [kind().fit(X, y)]
+    else:
+        fitted = [kind(decision=decision).fit(X, y) for decision in ("centroid", "noise_aware")]
+    attributes = inspect.getdoc(kind).partition("Attributes\n----------")[2].partition("Examples\n--------")[0]
+    named = re.findall(r"^\S.*$", attributes, re.MULTILINE)
+    documented = set(re.findall(r"\b(\w+_)\b", " ".join(named)))
+    has = {n for model in fitted for n in dir(model) if re.fullmatch("[a-z].*[^_]_", n) and hasattr(model, n)}
+    assert has <= documented
 
 
 def test_all_losses_are_documented():

@@ -90,8 +90,35 @@ def check_writable(path: Path, preparation: Any = None) -> None:
             check_columns(preparation)
 
 
-def save(path: Path, pipeline: Any, *, label: str) -> None:
-    """Write a fitted pipeline of a preparation and a model, in the kind of file that the name asks for."""
+def save(path: str | Path, pipeline: Any, *, label: str) -> None:
+    """Write a fitted pipeline of a preparation and a model to a file, as `robustlda fit` does.
+
+    Parameters
+    ----------
+    path : str or path
+        The file: model.skops, or model.onnx for a graph that runs without Python. One that is there is replaced.
+    pipeline : Pipeline
+        A fitted pipeline of `TablePreparation` and an estimator of this package.
+    label : str
+        The column that held the labels, for `robustlda predict` to compare with.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from robustlda import RobustLDA, persistence
+    >>> from robustlda.tables import TablePreparation
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = make_pipeline(TablePreparation(), RobustLDA()).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     persistence.save(f"{folder}/iris.skops", model, label="target")
+    ...     read = persistence.load(f"{folder}/iris.skops")
+    >>> read["label"], bool((read["pipeline"].predict(X) == model.predict(X)).all())
+    ('target', True)
+    """
+    path = Path(path)
+    check_writable(path)
     if is_graph(path):
         from robustlda.onnx import to_onnx
 
@@ -144,10 +171,31 @@ def _check_there(path: Path) -> None:
         raise ValueError(f"There is no model file {path}.")
 
 
-def load(path: Path) -> dict[str, Any]:
-    """The `pipeline` of a skops file, and the name of the `label` column it was made with."""
+def load(path: str | Path) -> dict[str, Any]:
+    """What a skops file holds; nothing in it is run.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that `save` or `robustlda fit` has written.
+
+    Returns
+    -------
+    content : dict
+        Its "pipeline", the column "label" that held the labels, and the version of "robustlda" that wrote it.
+
+    Examples
+    --------
+    See `save`.
+
+    >>> from robustlda import persistence
+    >>> persistence.load("nowhere.skops")
+    Traceback (most recent call last):
+    ValueError: There is no model file nowhere.skops.
+    """
     import skops.io
 
+    path = Path(path)
     _check_there(path)
     with _reading(path), zipfile.ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import subprocess
 import sys
 
@@ -27,6 +28,32 @@ def test_help_names_every_method_and_data_set():
     words = CliRunner().invoke(cli, ["compare", "--help"]).output.replace(",", " ").split()
     assert set(METHODS) <= set(words)
     assert set(CATALOGUE) <= set(words + [word.rstrip(";.") for word in words])
+
+
+def test_help_fits_a_terminal_of_80_columns():
+    for name in cli.list_commands(None):
+        lines = CliRunner().invoke(cli, [name, "--help"], terminal_width=80).output.splitlines()
+        assert max(map(len, lines)) <= 80, name
+
+
+def test_help_tells_the_methods_of_like_names_apart():
+    lines = CliRunner().invoke(cli, ["compare", "--help"]).output.splitlines()
+    said = {name: next(line for line in lines if f" {name} " in line) for name in ("rlda", "rlda_1nn")}
+    assert "RobustLDA()" in said["rlda"]
+    assert "the paper's" in said["rlda_1nn"]
+
+
+@pytest.mark.parametrize("words", [["--noise", "0"], ["--kind", "occlude", "--noise", "40"]])
+def test_what_a_terminal_shows_can_be_read_on_a_light_background(words, tmp_path, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    result = inside(
+        "compare", "wine", "--methods", "lda", "--folds", "2", "--jobs", "1", "--out", str(tmp_path), *words
+    )
+    shown = result.stdout + inside("datasets", "--data-dir", str(tmp_path)).stdout
+    codes = {int(code) for codes in re.findall("\x1b\\[([0-9;]+)m", shown) for code in codes.split(";")}
+    assert 1 in codes, "headings are bold"
+    assert not codes & {32, 33, 36, 37, 92, 93, 96, 97}, "green, yellow, cyan and white"
 
 
 def test_compare_counts_one_as_one(tmp_path):

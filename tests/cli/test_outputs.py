@@ -270,14 +270,14 @@ def test_pictures_and_reports_of_others_are_not_replaced(tmp_path, monkeypatch):
     assert "comparison.png was not written here before" in result.stderr
     for name in ("README.md", "report.html", "toy.png"):
         (tmp_path / name).write_text("# My project\n")
-        result = inside("reproduce", "--data-dir", str(tmp_path), "--report-only", "--out", str(tmp_path))
+        result = inside("reproduce", "--data-dir", str(tmp_path), "--out", str(tmp_path))
         assert "None of the paper's data sets is available" in result.stderr
-        (tmp_path / "vehicle.npz").touch()
+        (tmp_path / "toy.csv").touch()
         result = inside("reproduce", "--data-dir", str(tmp_path), "--report-only", "--out", str(tmp_path))
         assert f"{name} is not a report of this command" in result.stderr
         assert (tmp_path / name).read_text() == "# My project\n"
         (tmp_path / name).unlink()
-        (tmp_path / "vehicle.npz").unlink()
+        (tmp_path / "toy.csv").unlink()
 
 
 @pytest.mark.parametrize("name", ["audit", "fit", "predict", "compare"])

@@ -93,6 +93,16 @@ def test_two_kinds_of_contamination_do_not_go_into_one_figure():
         figures.accuracy_against_noise(rows)
 
 
+def test_few_levels_are_marked_by_whole_percentages():
+    rows = [protocol.Row("wine", level, 0, "knn", kind="gross_rows", accuracy=0.9) for level in (0.0, 0.2)]
+    figure = figures.accuracy_against_noise(rows)
+    figure.draw_without_rendering()
+    (axis,) = (ax.xaxis for ax in figure.axes)
+    words = [label.get_text() for label in axis.get_ticklabels()]
+    assert "20" in words
+    assert not any("." in word for word in words)
+
+
 def test_labels_that_cannot_be_flipped_are_refused():
     with pytest.raises(ValueError, match=r"share=1\.2 must lie between 0 and 1"):
         flip_labels(np.array([0, 1]), 1.2, np.random.default_rng(0))

@@ -2,9 +2,11 @@
 
 import contextlib
 import csv
+import io
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +19,8 @@ import pytest
 from command import call
 from conftest import opened
 
+from robustlda.cli.reproduce import _verdicts
+from robustlda.cli.screen import Screen
 from robustlda.experiments import protocol, records
 from robustlda.experiments.paper import claims, convergence, report, results, schedule, toy
 from robustlda.experiments.paper.results import whole_folds
@@ -109,7 +113,7 @@ def test_a_killed_run_resumes_where_it_stopped(reproduction):
             assert len(list(csv.reader(file))) == 1 + sum(len(part.units) for part in parts if part.file == name)
     assert "skipped" in shown
     assert "lacks coil20.npz" in shown.replace("\n", "")
-    third = call("reproduce", "--quick", "--data-dir", str(folder.parent), "--report-only", "--out", str(folder))
+    third = call("reproduce", "--quick", "--data-dir", str(folder.parent), "--out", str(folder))
     assert third.returncode == 2, "a folder without data is refused before anything is written"
 
 
@@ -189,6 +193,18 @@ def path(*objective, algorithm="plain", dataset="orl", **more):
     )
 
 
+def test_a_report_alone_needs_records_and_no_data(reproduction, tmp_path):
+    nothing = call("reproduce", "--report-only", "--out", str(tmp_path / "empty"))
+    assert nothing.returncode == 2
+    assert nothing.stderr.strip().endswith("holds no results to report; run the command without --report-only first.")
+    assert not (tmp_path / "empty").exists()
+    shutil.copytree(reproduction[0], tmp_path / "copy")
+    again = call("reproduce", "--report-only", "--out", str(tmp_path / "copy"))
+    assert again.returncode == 0, again.stderr
+    assert "skipped" not in again.stdout
+    assert (tmp_path / "copy" / "report.html").read_bytes()
+
+
 def test_iterations_are_counted_to_the_last_long_step():
     slow = path(2, 1, 1 - 1e-9, 0.9, 0.9 - 1e-8)
     assert slow.iterations == 4
@@ -197,6 +213,16 @@ def test_iterations_are_counted_to_the_last_long_step():
     assert path(1e-3, 1e-3 - 5e-7, 1e-3 - 5e-7).iterations_to(1e-6, relative=False) == 1
     halving = path(*(1 + 0.5**k for k in range(60)))
     assert halving.rate == pytest.approx(0.5, abs=1e-3)
+
+
+def test_a_terminal_shows_where_a_claim_ends():
+    screen = Screen(file=io.StringIO(), width=80)
+    wide = [claims.Claim(f"claim {k}", "what was measured, " * 9, "holds", "toy.csv") for k in range(3)]
+    screen.print(_verdicts(wide))
+    lines = [line.strip() for line in screen.file.getvalue().splitlines()]
+    assert any("rLDA is the paper's method" in line for line in lines), "the names in the verdicts are explained"
+    for k in (1, 2):
+        assert not lines[next(i for i, line in enumerate(lines) if f"claim {k}" in line) - 1]
 
 
 def test_verdicts_depend_on_the_numbers():

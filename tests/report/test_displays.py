@@ -77,6 +77,35 @@ def test_many_classes_are_not_named_one_by_one(ax):
         display.figure_.canvas.draw()
 
 
+def test_no_two_named_classes_look_alike(ax):
+    rng = np.random.default_rng(0)
+    y = np.arange(displays.MAX_NAMED_CLASSES * 10) % displays.MAX_NAMED_CLASSES
+    X = rng.normal(size=(len(y), 6)) + 20 * rng.normal(size=(displays.MAX_NAMED_CLASSES, 6))[y]
+    audit = LabelAudit().fit(X, y)
+    for kind in (ProjectionDisplay, ClassMapDisplay):
+        drawn = kind.from_audit(audit).ax_
+        named = [c for c in drawn.collections if str(c.get_label()) in set(map(str, range(len(y))))]
+        looks = {(tuple(c.get_facecolor()[0]), c.get_paths()[0].vertices.tobytes()) for c in named}
+        assert len(looks) == len(named) == displays.MAX_NAMED_CLASSES
+
+
+def test_positions_of_many_classes_are_not_shown_as_their_labels(ax):
+    c = displays.MAX_NAMED_CLASSES + 8
+    display = LabelNoiseDisplay(transition=np.eye(c), classes=np.arange(c) + 1000, noise_rate=0.0).plot(ax)
+    display.figure_.canvas.draw()
+    assert not [t.get_text() for axis in (ax.xaxis, ax.yaxis) for t in axis.get_ticklabels() if t.get_text()]
+
+
+def test_long_names_of_classes_do_not_push_the_title_under_the_color_bar(ax):
+    classes = np.array(["Barolo from the Langhe", "Grignolino d'Asti", "Barbera"])
+    shown = LabelNoiseDisplay(transition=np.eye(3), classes=classes, noise_rate=0.139, noise_interval=(0.101, 0.177))
+    figure = shown.plot().figure_
+    figure.canvas.draw()
+    title, bar = figure.axes[0].title.get_window_extent(), figure.axes[1].get_tightbbox()
+    assert not title.overlaps(bar)
+    assert title.x1 <= figure.bbox.x1
+
+
 def test_objective_display_shows_the_path(ax):
     model = RobustLDA().fit(*load_digits(return_X_y=True))
     display = ObjectiveDisplay.from_estimator(model, ax=ax)
@@ -100,6 +129,7 @@ def test_samples_are_drawn_in_the_projection_of_an_estimator(ax):
     assert display.ax_ is ax
     assert len(ax.lines) == 3, "an ellipse for each class"
     assert not any("mislabeled" in str(c.get_label()) for c in ax.collections)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("first component", "second component")
     assert ProjectionDisplay.from_estimator(model, X, y).ax_ is not ax
     with pytest.raises(ValueError, match="RobustLDA has 1 component, and a plane needs two"):
         ProjectionDisplay.from_estimator(RobustLDA(n_components=1).fit(X, y), X, y)

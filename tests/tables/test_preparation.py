@@ -262,6 +262,18 @@ def test_a_model_file_of_many_columns_is_small(tmp_path):
     assert_array_equal(loaded.transform(frame), preparation.transform(frame))
 
 
+def test_a_model_is_saved_and_loaded_by_the_name_of_a_file(tmp_path):
+    y, frame = table()
+    model = make_pipeline(TablePreparation(), RobustLDA()).fit(frame, y)
+    name = str(tmp_path / "model.skops")
+    persistence.save(name, model, label="kind")
+    read = persistence.load(name)
+    assert read["label"] == "kind"
+    assert_array_equal(read["pipeline"].predict(frame), model.predict(frame))
+    with pytest.raises(ValueError, match=r"name it \.skops"):
+        persistence.save(str(tmp_path / "model.pkl"), model, label="kind")
+
+
 def test_a_feature_that_separates_well_does_not_give_the_label_away():
     y, frame = table()
     wrong = y.copy()

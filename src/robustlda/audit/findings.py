@@ -172,6 +172,11 @@ class Findings(Documented, BaseEstimator):
     def cleaned(self, max_false_alarm: float | None = None) -> tuple[Array, Array]:
         """The labels with the flagged ones replaced, and a mask of the samples that are no outliers.
 
+        Parameters
+        ----------
+        max_false_alarm : float, default=None
+            Tolerated share of right labels among the flagged ones; the one given to the constructor if None.
+
         Returns
         -------
         y : ndarray of shape (n_samples,)

@@ -112,6 +112,8 @@ class LabelAudit(Findings):
         1 for the most suspicious label.
     verified_ : ndarray of bool of shape (n_samples,)
         Which labels a person had checked.
+    n_samples_, n_verified_, n_mislabeled_, n_outlying_ : int
+        How many samples were judged, how many of them a person had checked, and how many have either finding.
     noise_rate_ : float
         Estimated share of wrong labels.
     noise_interval_ : tuple of two floats
@@ -122,6 +124,8 @@ class LabelAudit(Findings):
     n_worth_checking_ : int
         How many of the most suspicious labels, from the top, are worth a check: the next is more probably right than
         wrong.
+    n_expected_wrong_ : float
+        How many of these are expected to be wrong.
     transition_ : ndarray of shape (n_classes, n_classes)
         Estimated probability that a sample of the row's class was given the column's label.
     confusion_ : ndarray of shape (n_classes, n_classes)
@@ -131,6 +135,10 @@ class LabelAudit(Findings):
         Where several people answered: how many answers each gave, and the expected share of right ones among them.
     annotator_confusion_ : ndarray of shape (n_annotators, n_classes, n_classes)
         Probability that this annotator calls a sample of the row's class like the column.
+    preparation_ : TablePreparation
+        Where features were made of the columns of a table: how, and in its `columns_` what became of each column.
+    table_ : LabeledTable
+        These features, with labels and ids; not after unpickling.
 
     Examples
     --------

@@ -44,7 +44,7 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 )
 @options.verified(
     "CSV with columns id and verified: the right labels of rows that a person has checked, such as reviewed.csv from "
-    "the page, or suspects.csv with a column added."
+    "the page, or suspects.csv with its column verified filled in."
 )
 @click.option(
     "--fix",

@@ -36,9 +36,15 @@ def _shares(ctx: click.Context, param: click.Parameter, value: str) -> tuple[flo
 
 @click.command(short_help="Compare methods as more and more labels are wrong.")
 @click.argument("datasets", nargs=-1, metavar="[DATASET]...")
-@click.option("--methods", default="all", show_default=True, help="Comma-separated names from the lists above.")
 @click.option(
-    "--noise", callback=_shares, default="0,10,20,30,40,50", show_default=True, help="Percentages of wrong labels."
+    "--methods", default="all", show_default="all but trees", help="Comma-separated names from the lists above."
+)
+@click.option(
+    "--noise",
+    callback=_shares,
+    default="0,10,20,30,40,50",
+    show_default=True,
+    help="Percentages of wrong labels, or of corrupted samples.",
 )
 @click.option(
     "--kind",
@@ -87,11 +93,23 @@ def compare(
     replacing those of an earlier run in the same folder; until then, comparison.unfinished.csv keeps what is finished.
 
     \b
-    1-NN after a projection:         robust_1nn rlda_1nn rlda_pca_1nn trlda_1nn lda_1nn lpp_1nn mmc_1nn dle_1nn
-                                     pca_1nn, knn (no projection)
-    The method's own decision rule:  rlda rlda_centroid pca_rule trlda svm lda shrunk_lda knn_tuned mcd_lda logistic
-                                     confident
-    Trees, only when named:          forest boosting
+    1-NN in the space of a projection:
+      robust_1nn     RobustLDA                   lda_1nn     LDA
+      rlda_1nn       the paper's rLDA            lpp_1nn     supervised LPP
+      rlda_pca_1nn   rLDA, started from PCA      mmc_1nn     MMC
+      trlda_1nn      trace-ratio LDA             dle_1nn     DLE (reconstructed)
+      pca_1nn        PCA                         knn         no projection
+    \b
+    The method's own decision rule:
+      rlda           RobustLDA()                 lda         LDA
+      rlda_centroid  RobustLDA, centroid rule    shrunk_lda  LDA, shrunk
+      pca_rule       PCA, rule of RobustLDA()    mcd_lda     LDA, robust (MCD)
+      trlda          trace-ratio LDA             logistic    logistic regression
+      confident      confident learning          svm         SVM, tuned
+                                                 knn_tuned   k-NN, tuned
+    \b
+    Trees, only when named, as they take minutes:
+      forest         random forest, tuned        boosting    boosted trees, tuned
     """
     from robustlda.cli.screen import Screen
     from robustlda.datasets import catalogue
@@ -203,7 +221,7 @@ def _print_failures(rows: "Sequence[Row]", missing: dict[str, str], screen: "Scr
         for (dataset, method), error in failures(rows).items()
     ]
     lines += [
-        ("skipped", "yellow", f"{method_named(name).label}: {package} is not installed")
+        ("skipped", "magenta", f"{method_named(name).label}: {package} is not installed")
         for name, package in missing.items()
     ]
     for word, color, reason in lines:
@@ -235,7 +253,7 @@ def _cell(value: float | None, best: float) -> "Text | str":
 
     if value is None:
         return "failed"
-    return Text(f"{value:.3f}", "bold green" if value >= best - 5e-4 else "")
+    return Text(f"{value:.3f}", "bold" if value >= best - 5e-4 else "")
 
 
 def _percent(share: float) -> str:

@@ -54,7 +54,7 @@ def _describe(dataset: "Dataset") -> "tuple[str | Text, ...]":
 
     if dataset.unavailable:
         remedy = "; get it with --fetch" if dataset.fetch else ""
-        reason = Text.assemble((printable(dataset.unavailable), "yellow"), f" ({dataset.source}{remedy})")
+        reason = Text.assemble((printable(dataset.unavailable), "magenta"), f" ({dataset.source}{remedy})")
         return "", "", "", reason
     X, y = dataset.load()
     return str(X.shape[0]), str(X.shape[1]), str(len(set(y.tolist()))), dataset.source

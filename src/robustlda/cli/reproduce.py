@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from robustlda.cli.screen import Screen
     from robustlda.experiments.paper.claims import Claim
 
-FILES = ("toy.csv", "comparison.csv", "convergence.csv", "README.md")
+RECORDS = ("toy.csv", "comparison.csv", "convergence.csv")
+FILES = (*RECORDS, "README.md")
 """Whose remains are removed; the report's figures are written together with README.md."""
 
 
@@ -36,13 +37,15 @@ def reproduce(data_dir: Path | None, quick: bool, jobs: int, report_only: bool, 
     from robustlda.output import printable, results_folder
 
     options.use_folder(data_dir)
-    available, missing = _available()
+    available, missing = ([], []) if report_only else _available()
     options.check_jobs(jobs)
+    if report_only and not any((out / name).exists() for name in RECORDS):
+        raise ValueError(f"{out} holds no results to report; run the command without --report-only first.")
     click.get_current_context().with_resource(results_folder(out, alone=FILES))
     _refuse_files_of_others(out)
     screen = Screen()
     for reason in missing:
-        screen.print(Text.assemble(("skipped", "yellow"), " ", printable(reason)))
+        screen.print(Text.assemble(("skipped", "magenta"), " ", printable(reason)))
     if not report_only:
         _run(available, quick, jobs, out, screen)
     command = "robustlda reproduce --data-dir FOLDER" + (" --quick" if quick else "")
@@ -94,7 +97,8 @@ def _verdicts(found: "Sequence[Claim]") -> object:
     from rich import box
     from rich.table import Table
 
-    screen = Table(box=box.SIMPLE_HEAD, title="\nWhat holds of the paper's claims", title_justify="left")
+    screen = Table(box=box.SIMPLE_HEAD, title="\nWhat holds of the paper's claims", title_justify="left", leading=1)
+    screen.caption, screen.caption_justify = "rLDA is the paper's method, RatioLDA; trLDA is trace-ratio LDA.", "left"
     for name in ("claim", "measured", "verdict"):
         screen.add_column(name)
     for claim in found:

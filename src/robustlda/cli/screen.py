@@ -6,8 +6,12 @@ from typing import Any
 
 from rich.console import Console
 from rich.text import Text
+from rich.theme import Theme
 
 from robustlda.output import printable
+
+LEGIBLE = Theme({"progress.elapsed": "default", "progress.remaining": "default", "progress.download": "default"})
+"""Yellow, cyan and light green, in which rich shows progress, cannot be read on a light background."""
 
 
 class Screen(Console):
@@ -18,7 +22,7 @@ class Screen(Console):
     """
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(highlight=False, markup=False, emoji=False, **settings)
+        super().__init__(highlight=False, markup=False, emoji=False, theme=LEGIBLE, **settings)
         self.soft_wrap = not self.is_terminal
 
     def render_str(self, text: str, **settings: Any) -> Text:

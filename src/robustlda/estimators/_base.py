@@ -343,30 +343,84 @@ class DiscriminantProjection(
 
     @available_if(_decides)
     def predict(self, X: Any) -> Array:
-        """The most probable class of each sample."""
+        """The most probable class of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, memory-mapped array, store} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
         check_is_fitted(self)
         classes = validation.in_numpy(self.classes_)
         return self._of_scores("predict", X, lambda scores: classes[scores.argmax(axis=1)])
 
     @available_if(_decides)
     def predict_proba(self, X: Any) -> Array:
-        """Probability of every class, in the order of `classes_`."""
+        """Probability of every class, in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, memory-mapped array, store} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_classes)
+        """
         return self._of_scores("predict_proba", X, _probabilities)
 
     @available_if(_decides)
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of the probability of every class, in the order of `classes_`."""
+        """Logarithm of the probability of every class, in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, memory-mapped array, store} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        log_P : ndarray of shape (n_samples, n_classes)
+        """
         return self._of_scores("predict_log_proba", X, partial(log_softmax, axis=1))
 
     @available_if(_decides)
     def decision_function(self, X: Any) -> Array:
-        """Logarithm of prior times density per class; with two classes, the second's minus the first's."""
+        """Logarithm of prior times density per class; with two classes, the second's minus the first's.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, memory-mapped array, store} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes), or (n_samples,) with two classes
+        """
         check_is_fitted(self)
         return self._of_scores("decision_function", X, _differences if self.classes_.shape[0] == 2 else np.asarray)
 
     @available_if(_decides)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of samples whose predicted class is the given one."""
+        """Share of samples whose predicted class is the given one.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, memory-mapped array, store} of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each of them counts; all alike if None.
+
+        Returns
+        -------
+        accuracy : float
+        """
         if is_parted(X):
             found = validation.parted_training(self, X, y, sample_weight, reset=False)
             classes, rule = self.classes_, self.rule_

@@ -107,6 +107,12 @@ class RatioLDA(RatioProjection):
     annotator_confusion_ : ndarray of shape (n_annotators, n_classes, n_classes)
         Where y held several answers per sample: estimated probability that this annotator calls a sample of the row's
         class like the column.
+    coef_, intercept_ : ndarray of shape (n_classes, n_features) and (n_classes,), or (1, n_features) and (1,)
+        With ``decision="centroid"``, the linear scores of `decision_function`; other decisions are not linear.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if X was a DataFrame whose columns have names.
 
     References
     ----------

@@ -79,6 +79,8 @@ class RobustLDA(MeasuredProjection):
         With ``decision="centroid"``, the linear scores of `decision_function`; other decisions are not linear.
     objective_path_ : ndarray
         The objective at the start and after every iteration, divided by n; never rises.
+    stationarity_ : float
+        NaN, as no gradient is computed; a number for :class:`RatioLDA`.
     stop_reason_ : str
         Why the iteration stopped.
     n_iter_ : int
@@ -99,6 +101,10 @@ class RobustLDA(MeasuredProjection):
     annotator_confusion_ : ndarray of shape (n_annotators, n_classes, n_classes)
         Where y held several answers per sample: estimated probability that this annotator calls a sample of the row's
         class like the column.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if X was a DataFrame whose columns have names.
 
     References
     ----------

@@ -61,6 +61,16 @@ class TraceRatioLDA(RatioProjection):
         Class labels.
     priors_ : ndarray of shape (n_classes,)
         Class probabilities the decision uses.
+    rule_ : object
+        The fitted decision rule.
+    coef_, intercept_ : ndarray of shape (n_classes, n_features) and (n_classes,), or (1, n_features) and (1,)
+        With ``decision="centroid"``, the linear scores of `decision_function`; other decisions are not linear.
+    noise_rate_, transition_, likelihood_path_, annotator_confusion_
+        With ``decision="noise_aware"``, as those of :class:`RobustLDA`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if X was a DataFrame whose columns have names.
 
     References
     ----------

@@ -80,6 +80,7 @@ def _draw_line(
                 _draw(ax, table[dataset, method.name], method, mixed)
         plain_axes(ax, catalogue.CATALOGUE[dataset].title)
         ax.tick_params(labelbottom=True)
+        ax.xaxis.get_major_locator().set_params(integer=True)
     for ax in line[len(shown) :]:
         ax.set_visible(False)
     line[0].set_ylabel("accuracy on clean test data\n(mean over folds ± standard error)")

@@ -163,7 +163,7 @@ def corrected(
         if place in checked:
             new, how = checked[place], "checked"
         elif flagged and audit.finding_[i] == "mislabeled":
-            new, how = audit.suggested_[i].item(), f"probably wrong ({audit.probability_wrong_[i]:.0%})"
+            new, how = audit.suggested_[i].item(), f"probably wrong ({_stated(audit.probability_wrong_[i])})"
         else:
             continue
         if new != given:
@@ -279,12 +279,17 @@ def annotations(audit: LabelAudit, table: LabeledTable | None, most: int = 50) -
     lines = []
     for i in flagged:
         words = (
-            f"{audit.ids_[i]}: the label {audit.given_[i]} is probably wrong ({audit.probability_wrong_[i]:.0%}); "
+            f"{audit.ids_[i]}: the label {audit.given_[i]} is probably wrong ({_stated(audit.probability_wrong_[i])}); "
             f"{audit.suggested_[i]} is more probable."
         )
         where = "" if table is None else f" file={_property(table.name)},line={int(table.places[i]) + table.first_row}"
         lines.append(f"::warning{where}::{_message(words)}")
     return lines
+
+
+def _stated(probability: float) -> str:
+    """In percent; nothing is certain."""
+    return f"{min(probability, 0.99):.0%}"
 
 
 def _message(text: str) -> str:

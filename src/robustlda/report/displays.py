@@ -1,4 +1,4 @@
-"""Plots of a fit and of an audit, modelled on scikit-learn's displays: created by `from_…`, drawn by `plot`.
+"""Plots of a fit and of an audit, modeled on scikit-learn's displays: created by `from_…`, drawn by `plot`.
 
 Each display stores what it shows, so that it can be drawn again on other axes; drawing sets `ax_` and `figure_`.
 """
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from robustlda.estimators.trace_ratio import TraceRatioLDA
 
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c564b", "#7f7f00", "#5e3c99", "#444444")
+
+MARKERS = ("o", "^", "s", "D", "v", "P", "X")
+"""Of classes that have a color in common, each has a shape of its own, as on the page of an audit."""
 
 MAX_NAMED_CLASSES = 12
 """With more classes than this, legends and axes do not name them individually."""
@@ -40,9 +43,17 @@ class _Display:
         return ax
 
 
+def _style(k: int) -> dict[str, Any]:
+    """How the samples of the class numbered k are drawn."""
+    marker = MARKERS[k // len(COLORS) % len(MARKERS)]
+    return {"color": COLORS[k % len(COLORS)], "marker": marker, "alpha": 0.7, "linewidth": 0}
+
+
 def _legend(ax: Any) -> None:
     if ax.get_legend_handles_labels()[1]:
-        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
+        legend = ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
+        for handle in legend.legend_handles:
+            handle.set_sizes([36])  # large enough to tell colors and shapes apart
 
 
 _AXES = ("first direction between classes", "second direction between classes")
@@ -87,7 +98,20 @@ class ProjectionDisplay(_Display):
 
     @classmethod
     def from_audit(cls, audit: "LabelAudit", *, ax: Any = None) -> Self:
-        """Draw a fitted audit."""
+        """Draw a fitted audit.
+
+        Parameters
+        ----------
+        audit : LabelAudit
+            Fitted.
+        ax : matplotlib axes, default=None
+            Where to draw; on new axes if None.
+
+        Returns
+        -------
+        display : object
+            A display of this kind.
+        """
         check_is_fitted(audit)
         if audit.plane_ is None:
             raise ValueError(
@@ -131,20 +155,32 @@ class ProjectionDisplay(_Display):
             )
         nothing = np.full(len(given), "", dtype="<U11")
         trusted = np.ones(len(given), bool)
-        display = cls(points=points[:, :2], given=given, finding=nothing, trusted=trusted)
+        # Of two classes, or in principal axes, the second direction is none that separates.
+        axes = ("first component", "second component")
+        display = cls(points=points[:, :2], given=given, finding=nothing, trusted=trusted, axes=axes)
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axes, or on new ones."""
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Where to draw; on new axes if None.
+
+        Returns
+        -------
+        self : object
+        """
         ax = self._prepare(ax, (7, 5))
         classes = np.unique(self.given)
         for k, label in enumerate(classes):
-            color, here = COLORS[k % len(COLORS)], self.given == label
+            style, here = _style(k), self.given == label
             name = str(label) if len(classes) <= MAX_NAMED_CLASSES else None
-            ax.scatter(*self.points[here].T, s=10, color=color, alpha=0.7, linewidth=0, label=name)
+            ax.scatter(*self.points[here].T, s=10, label=name, **style)
             outline = _ellipse(self.points[here & self.trusted])
             if outline is not None:
-                ax.plot(*outline, color=color, linewidth=1.2)
+                ax.plot(*outline, color=style["color"], linewidth=1.2)
         for finding, marker, color in (("mislabeled", "o", "#d00000"), ("outlying", "s", "#000000")):
             chosen = self.finding == finding
             if chosen.any():
@@ -211,7 +247,20 @@ class ClassMapDisplay(_Display):
 
     @classmethod
     def from_audit(cls, audit: "LabelAudit", *, ax: Any = None) -> Self:
-        """Draw a fitted audit."""
+        """Draw a fitted audit.
+
+        Parameters
+        ----------
+        audit : LabelAudit
+            Fitted.
+        ax : matplotlib axes, default=None
+            Where to draw; on new axes if None.
+
+        Returns
+        -------
+        display : object
+            A display of this kind.
+        """
         check_is_fitted(audit)
         display = cls(
             farness=audit.farness_,
@@ -222,14 +271,24 @@ class ClassMapDisplay(_Display):
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axes, or on new ones."""
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Where to draw; on new axes if None.
+
+        Returns
+        -------
+        self : object
+        """
         ax = self._prepare(ax, (6.5, 4.5))
         classes = np.unique(self.given)
         for k, label in enumerate(classes):
             here = self.given == label
             name = str(label) if len(classes) <= MAX_NAMED_CLASSES else None
             place = self.farness[here], self.probability_wrong[here]
-            ax.scatter(*place, s=12, color=COLORS[k % len(COLORS)], alpha=0.7, linewidth=0, label=name)
+            ax.scatter(*place, s=12, label=name, **_style(k))
         outlying = self.finding == "outlying"
         if outlying.any():
             place = self.farness[outlying], self.probability_wrong[outlying]
@@ -278,7 +337,20 @@ class LabelNoiseDisplay(_Display):
 
     @classmethod
     def from_audit(cls, audit: "LabelAudit", *, ax: Any = None) -> Self:
-        """Draw a fitted audit."""
+        """Draw a fitted audit.
+
+        Parameters
+        ----------
+        audit : LabelAudit
+            Fitted.
+        ax : matplotlib axes, default=None
+            Where to draw; on new axes if None.
+
+        Returns
+        -------
+        display : object
+            A display of this kind.
+        """
         check_is_fitted(audit)
         display = cls(
             transition=audit.transition_,
@@ -312,34 +384,48 @@ class LabelNoiseDisplay(_Display):
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axes, or on new ones."""
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Where to draw; on new axes if None.
+
+        Returns
+        -------
+        self : object
+        """
         ax = self._prepare(ax, (5.5, 4.8))
         c = len(self.classes)
         wrong = np.where(np.eye(c, dtype=bool), np.nan, 100 * self.transition)
         image = ax.imshow(wrong, cmap="Reds", vmin=0, vmax=max(1.0, float(np.nanmax(wrong))))
         if c <= MAX_NAMED_CLASSES:
             names = [str(label) for label in self.classes]
-            ax.set_xticks(range(c), names, rotation=45 if max(map(len, names)) > 3 else 0, ha="center")
+            slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+            ax.set_xticks(range(c), names, **(slanted if max(map(len, names)) > 3 else {}))
             ax.set_yticks(range(c), names)
             notable = np.nan_to_num(wrong) >= max(0.5, 1.5 * float(np.nanmedian(wrong)))
             for i, j in zip(*np.nonzero(notable), strict=True):
                 dark = wrong[i, j] > 0.6 * np.nanmax(wrong)
                 ax.text(j, i, f"{wrong[i, j]:.0f}", ha="center", va="center", color="w" if dark else "k", fontsize=8)
+        else:  # positions would be taken for labels
+            ax.set_xticks([])
+            ax.set_yticks([])
         ax.set_xlabel("given label")
         ax.set_ylabel("true class")
-        interval = "" if self.noise_interval is None else " ({:.1%} to {:.1%})".format(*self.noise_interval)
+        interval = "" if self.noise_interval is None else "\n({:.1%} to {:.1%})".format(*self.noise_interval)
         ax.set_title(f"{self.noise_rate:.1%} of the labels are wrong{interval}", fontsize=10)
         self.figure_.colorbar(image, ax=ax, label="% of a class that was given the label")
         return self
 
 
 class ObjectiveDisplay(_Display):
-    """The objective J after every iteration.
+    """What an estimator minimizes, after every iteration.
 
     Parameters
     ----------
     path : ndarray
-        J at the start and after every iteration.
+        The objective at the start and after every iteration, as in `objective_path_`.
     stop_reason : str
         Why the iteration stopped.
 
@@ -358,18 +444,40 @@ class ObjectiveDisplay(_Display):
 
     @classmethod
     def from_estimator(cls, estimator: "RobustLDA | TraceRatioLDA", *, ax: Any = None) -> Self:
-        """Draw the path of a fitted estimator's objective."""
+        """Draw the path of a fitted estimator's objective.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted, with an `objective_path_`.
+        ax : matplotlib axes, default=None
+            Where to draw; on new axes if None.
+
+        Returns
+        -------
+        display : ObjectiveDisplay
+        """
         check_is_fitted(estimator)
         display = cls(path=np.asarray(estimator.objective_path_), stop_reason=estimator.stop_reason_)
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axes, or on new ones."""
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Where to draw; on new axes if None.
+
+        Returns
+        -------
+        self : object
+        """
         ax = self._prepare(ax, (5.5, 3.6))
         ax.plot(range(len(self.path)), self.path, marker="o", markersize=4, color="#c0143c")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.grid(color="#dddddd", linewidth=0.6)
         ax.set_xlabel("iteration")
-        ax.set_ylabel("J")
+        ax.set_ylabel("objective")
         ax.set_title(self.stop_reason, fontsize=10)
         return self

@@ -92,8 +92,8 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
         Name, kind and features of every column, and a note on what was done.
     findings_ : list of Finding
         What a person should know about the columns.
-    feature_names_in_ : ndarray of shape (n_columns,)
-        The columns of the table.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_columns,)
+        How many columns the table has, and what they are called.
     feature_center_, feature_scale_ : ndarray of shape (n_features,)
         A feature times its scale, plus its center, is in the units of the table, but for numbers with a long tail:
         these are raised to a power before (`power` in `columns_`).
