@@ -254,6 +254,22 @@ def test_parts_that_cannot_be_used(wine, change, words):
         RobustLDA().fit_blocks(blocks)
 
 
+@pytest.mark.parametrize("form", ["blocks", "sparse blocks", "Parquet"])
+def test_rows_to_predict_that_hold_no_number_are_refused_as_in_memory(wine, form, tmp_path):
+    X, y = wine
+    model, X = RobustLDA().fit(X, y), X.copy()
+    X[120, 3] = np.nan
+    if form == "Parquet":
+        pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        pq.write_table(pa.table({f"f{j}": X[:, j] for j in range(13)} | {"kind": y}), tmp_path / "t.parquet")
+        rows = ParquetTable(tmp_path / "t.parquet", "kind")
+    else:
+        rows = Blocks(blocks_of(X if form == "blocks" else csr_array(X), y, [100, 78]))
+    for method in (model.predict, model.predict_proba, model.transform):
+        with pytest.raises(ValueError, match="X contains NaN or infinity"):
+            method(rows)
+
+
 @pytest.mark.parametrize("estimator", [DLE(), SupervisedLPP(), RatioLDA()], ids=lambda e: type(e).__name__)
 def test_estimators_that_need_memory_say_so(wine, estimator):
     words = f"{type(estimator).__name__} needs all rows in memory; RobustLDA"

@@ -96,7 +96,8 @@ def rows_to_predict(X: Any) -> PartedStore:
     if isinstance(X, PartedStore):
         return X
     if not is_dask(X):
-        return read(X).store
+        store = read(X).store
+        return store.mapped(partial(finite_rows, store.dtype), sparse=store.sparse)
     from robustlda.data import dask_parts
 
     tasks, sizes, d, dtype, _ = dask_parts.rows_and_sizes(X)
