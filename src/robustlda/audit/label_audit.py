@@ -26,11 +26,11 @@ from robustlda.audit import (
 from robustlda.audit.evidence import Evidence
 from robustlda.audit.findings import Findings
 from robustlda.audit.picture import OUTLYING
+from robustlda.data.given import as_given
 from robustlda.data.parted_input import is_parted
 from robustlda.estimators import (
     DiscriminantProjection,
     answer_table,
-    as_given,
     check_labels,
     check_seed,
     class_indices,

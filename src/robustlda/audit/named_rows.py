@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from robustlda.estimators import as_given, is_missing, is_truth
+from robustlda.data.given import as_given
+from robustlda.estimators import is_missing, is_truth
 from robustlda.linalg import Array
 from robustlda.tables.labeled import LabeledTable
 from robustlda.tables.understanding import name_of
