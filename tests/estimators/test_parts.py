@@ -176,6 +176,35 @@ def test_an_audit_in_parts_says_the_same(plan, tmp_path):
     assert (tmp_path / "page.html").stat().st_size > 10_000
 
 
+@pytest.mark.parametrize("form", ["blocks", "Dask", "Parquet"])
+def test_rows_of_an_audit_in_parts_go_by_their_ids(wine, form, tmp_path):
+    X, y = wine
+    ids = np.arange(178) + 40  # so that some are numbers of other rows
+    memory = LabelAudit().fit(X, y, ids)
+    checked = {int(memory.ids_[memory.rank_ == k][0]): "barolo" for k in (1, 2, 3)}
+    expected = LabelAudit().fit(X, y, ids, verified=checked)
+    if form == "Parquet":
+        pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        table = pa.table({f"f{j}": X[:, j] for j in range(13)} | {"kind": y, "bottle": ids})
+        pq.write_table(table, tmp_path / "t.parquet", row_group_size=60)
+        given = [ParquetTable(tmp_path / "t.parquet", "kind", id="bottle"), None]
+    elif form == "Dask":
+        da = pytest.importorskip("dask.array")
+        given = [da.from_array(X, chunks=(60, -1)), y, da.from_array(ids, chunks=60)]
+    else:
+        given = [Blocks(blocks_of(X, y, [60, 118])), None, ids]
+    audit = LabelAudit().fit(*given, verified=checked)
+    assert set(audit.ids_[audit.verified_]) == set(checked)
+    assert sorted(audit.ids_) == ids.tolist()
+    assert_allclose(audit.noise_rate_, expected.noise_rate_, atol=1e-8)
+    for name in (3, 500):  # a number that is none of the ids beside them, and one that is neither
+        with pytest.raises(ValueError, match=f"verified names row {name}, which is n"):
+            LabelAudit().fit(*given, verified={**checked, name: "barolo"})
+    for y_or_ids in (("kind", None), (given[1], "bottle")):
+        with pytest.raises(TypeError, match=r"not named in fit: ParquetTable\(files, label, id=…\) names them"):
+            LabelAudit().fit(given[0], *y_or_ids)
+
+
 # Parquet
 
 

@@ -60,11 +60,11 @@ def is_dask(X: Any) -> bool:
 
 
 def read(
-    X: Any, y: Any = None, weight: Any = None, journal: Journal | None = None, *, verified: Any = None
+    X: Any, y: Any = None, weight: Any = None, journal: Journal | None = None, *, verified: Any = None, ids: Any = None
 ) -> PartedInput:
-    """The parts of X, and what belongs to their rows; `verified` has a value for each of them."""
+    """The parts of X, and what belongs to their rows; `verified` and `ids` have a value for each of them."""
     if is_dask(X):
-        return _from_dask(X, y, weight, journal, verified)
+        return _from_dask(X, journal, {"y": y, "sample_weight": weight, "verified": verified, "ids": ids})
     if isinstance(X, PartedInput):
         found = X
     elif isinstance(X, ParquetTable):
@@ -80,6 +80,9 @@ def read(
         _check_alone(found.weight, "sample_weight", "weights")
         column = _divided(weight, found, "sample_weight", "an array", "one number each")
         found = replace(found, weight=column.apply(_numbers))
+    if ids is not None:
+        _check_alone(found.ids, "ids", "ids")
+        found = replace(found, ids=_divided(ids, found, "ids", "an array", "one for each"))
     if verified is None:
         return found
     if found.verified is not None:
@@ -132,13 +135,13 @@ def finite_rows(dtype: Any, part: Any) -> Any:
     return rows
 
 
-def _from_dask(X: Any, y: Any, weight: Any, journal: Journal | None, verified: Any) -> PartedInput:
+def _from_dask(X: Any, journal: Journal | None, beside: dict[str, Any]) -> PartedInput:
+    """The parts of a Dask collection, with what is beside its rows by the name of the parameter."""
     from robustlda.data import dask_parts
 
     tasks, sizes, d, _, names = dask_parts.rows_and_sizes(X)
     kept: list[Any] = [tasks]
-    asked = (("y", y), ("sample_weight", weight), ("verified", verified))
-    given = [(name, values) for name, values in asked if values is not None]
+    given = [(name, values) for name, values in beside.items() if values is not None]
     parts = dask_parts.DaskParts([0] * len(tasks), journal)
     if np.isnan(sizes).any() and any(not hasattr(values, "to_delayed") for _, values in given):
         sizes = [part.rows for part in parts.fold(_counted, _joined, Column.kept(parts, tasks))]
@@ -158,8 +161,8 @@ def _from_dask(X: Any, y: Any, weight: Any, journal: Journal | None, verified: A
     columns = [Column.kept(whole, [results[k] for k in some]) for results in kept]
     by_name = dict(zip([name for name, _ in given], columns[1:], strict=True))
     found = _input(columns[0], [counted[k] for k in some], d, by_name.get("y"), by_name.get("sample_weight"), names)
-    checked = by_name.get("verified")
-    return found if checked is None else replace(found, verified=checked.apply(_one_column))
+    verified, ids = (by_name[name].apply(_one_column) if name in by_name else None for name in ("verified", "ids"))
+    return replace(found, verified=verified, ids=ids)
 
 
 def _from_parquet(table: ParquetTable, journal: Journal | None) -> PartedInput:
