@@ -385,6 +385,39 @@ def test_predictions_in_parts_that_cannot_be_are_one_sentence(mixed, trees, tmp_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty.parquet", "less.parquet", "mine"]
 
 
+def test_predictions_in_parts_tell_how_the_table_was_read(tmp_path):
+    rng = np.random.default_rng(0)
+    k = rng.integers(0, 2, 200)
+    days = np.datetime64("2024-01-01") + rng.integers(0, 300, 200)
+    dated = [f"{day.day:02d}/{day.month:02d}/{day.year}" for day in days.tolist()]
+    weights = [f"{v:.2f} kg" for v in 2 + 3 * k + rng.normal(size=200)]
+    columns = {"weight": weights, "day": dated, "x": rng.normal(3 * k), "kind": np.array(["a", "b"])[k]}
+    table = pa.table(columns | {"name": [f"n{i}" for i in range(200)]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    model, new = str(tmp_path / "m.skops"), tmp_path / "new"
+    words = ("fit", str(tmp_path / "t.parquet"), "--label", "kind", "--id", "name", "-o", model)
+    assert inside(*words).returncode == 0
+    other = columns | {"weight": [w.replace(".", ",") for w in weights], "day": ["03/04/2024"] * 200}
+    table = pa.table(other | {"name": [f"n{i}" for i in range(200)]})
+    pq.write_table(table, tmp_path / "other.parquet")
+    new.mkdir()
+    for part in range(2):
+        pq.write_table(table.slice(100 * part, 100), new / f"{part}.parquet")
+    said = []
+    for where in (tmp_path / "other.parquet", new):
+        result = inside("predict", model, str(where), "-o", str(tmp_path / f"{where.stem}.csv"), "--id", "name")
+        assert result.returncode == 0, result.stderr
+        said.append(" ".join(result.stdout.split()).split("Wrote")[0])
+    assert said[0] == said[1]
+    assert "Numbers in 'weight' were read with a decimal comma, unlike those that the model was made of." in said[1]
+    assert said[1].count("Dates in 'day' were read with the day first") == 1
+    assert (tmp_path / "other.csv").read_bytes() == (tmp_path / "new.csv").read_bytes()
+    pq.write_table(table.slice(100).drop_columns(["name"]), new / "1.parquet")
+    result = inside("predict", model, str(new), "-o", str(tmp_path / "p.csv"), "--id", "name")
+    assert result.returncode == 2
+    assert "1.parquet has no column 'name', which 0.parquet has." in " ".join(result.stderr.split())
+
+
 def test_rows_without_a_label_in_parts_are_refused(mixed, tmp_path):
     _, table, *_ = mixed
     for missing, step, words in (

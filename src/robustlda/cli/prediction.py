@@ -43,14 +43,16 @@ class Counts:
     known: int = 0
     agreeing: int = 0
     unseen: dict[str, list[str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     def __add__(self, other: "Counts") -> "Counts":
         names = {**self.unseen, **other.unseen}
         unseen = {name: sorted({*self.unseen.get(name, ()), *other.unseen.get(name, ())}) for name in names}
-        return Counts(self.rows + other.rows, self.known + other.known, self.agreeing + other.agreeing, unseen)
+        notes = list(dict.fromkeys([*self.notes, *other.notes]))
+        return Counts(self.rows + other.rows, self.known + other.known, self.agreeing + other.agreeing, unseen, notes)
 
     def sentences(self, label: str) -> list[str]:
-        lines = []
+        lines = list(self.notes)
         for name, words in self.unseen.items():
             shown = ", ".join(map(repr, words[:_SHOWN])) + (", …" if len(words) > _SHOWN else "")
             lines.append(f"Column {name!r} has values that the model has not seen, and ignores: {shown}.")
@@ -126,7 +128,7 @@ def _blamed_on(path: Path) -> Iterator[None]:
 def _counted(model: persistence.TableModel, piece: pa.Table, found: pa.Table) -> Counts:
     from robustlda.tables.understanding import as_names, has_label, spelling_key
 
-    counts = Counts(piece.num_rows, unseen=model.unseen(piece))
+    counts = Counts(piece.num_rows, unseen=model.unseen(piece), notes=model.told(piece))
     if model.label in piece.column_names:
         known = has_label(piece[model.label])
         given, said = (
@@ -163,6 +165,10 @@ def predict_in_parts(question: Question, table: str, out: Path, checkpoint: Path
     check_kept(out, *files, *{Path(path).parent for path in files})
     pieces = [piece for path in files for piece in fragments(path, max(1, len(question.model.columns)))]
     question.check(table, len(pieces), schema_of(files[0]).names)
+    different = [path for path in files if question.id is not None and question.id not in schema_of(path).names]
+    if different:
+        first = Path(files[0]).name
+        raise ValueError(f"{Path(different[0]).name} has no column {question.id!r}, which {first} has.")
     question = replace(question, path=question.path.absolute())  # workers may be in another folder
     with replacing_together(out.parent, [out.name]) as temporary:
         folder = temporary / ("parts" if out.suffix else out.name)
