@@ -7,7 +7,8 @@ Which rows a part has is known from the footers of the files, before anything is
 import glob
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,11 +25,26 @@ _PART = 1 << 22  # numbers in a part, if its row groups are not larger: 16 MB in
 
 @dataclass(frozen=True)
 class Fragment:
-    """Some row groups of a file."""
+    """Some row groups of a file, of which `first` is the number of the first row in the table.
+
+    Rows that are `left_out`, by their places among these, are in none of the answers, and not counted in `size`.
+    """
 
     path: str
     groups: tuple[int, ...]
     size: int
+    first: int = 0
+    left_out: tuple[int, ...] = ()
+
+    def numbers(self) -> Array:
+        """What the rows are called where no column says so."""
+        rows = np.arange(self.first, self.first + self.size + len(self.left_out))
+        return np.delete(rows, list(self.left_out))
+
+    def without(self, numbers: Sequence[int]) -> "Fragment":
+        """The same rows but those of these numbers in the table."""
+        places = np.flatnonzero(np.isin(self.numbers(), numbers))
+        return replace(self, size=self.size - len(places), left_out=tuple(places.tolist()))
 
     def column(self, name: str) -> Array:
         return np.asarray(self.table([name]).column(0).to_numpy())
@@ -36,7 +52,8 @@ class Fragment:
     def table(self, names: Sequence[str]) -> pa.Table:
         footer = _footer(*states([self.path])[0])
         with pq.ParquetFile(self.path, memory_map=True, metadata=footer) as file:
-            return _flattened(file.read_row_groups(list(self.groups), list(names), use_threads=False))
+            table = _flattened(file.read_row_groups(list(self.groups), list(names), use_threads=False))
+        return table.take(np.delete(np.arange(table.num_rows), list(self.left_out))) if self.left_out else table
 
     def rows(self, names: Sequence[str], dtype: Any) -> Array:
         """The columns side by side; what is missing is NaN."""
@@ -113,9 +130,12 @@ class ParquetTable:
                 f"{Path(self.files[0]).name} has no column {missing[0]!r}; it has {_listed(schema.names)}."
             )
         self._columns, self.features, self.dtype, self.left_out = self._read_as(schema, features)
-        self.fragments = [f for path in self.files for f in self._fragments(path)]
-        if not self.fragments:
+        found = [f for path in self.files for f in self._fragments(path)]
+        if not found:
             raise ValueError(f"There are no rows in {len(self.files)} Parquet files.")
+        firsts = np.cumsum([0, *(fragment.size for fragment in found)])
+        self.fragments = [replace(f, first=int(first)) for f, first in zip(found, firsts[:-1], strict=True)]
+        self.is_whole = True
 
     def _read_as(
         self, schema: pa.Schema, features: Sequence[str] | None
@@ -150,6 +170,13 @@ class ParquetTable:
                     f"The column {each!r} holds numbers in {first}, but {kind} in {name}; give it one type."
                 )
         return fragments(path, len(self.features))
+
+    def without(self, numbers: Sequence[int]) -> "ParquetTable":
+        """The same table without the rows of these numbers, of which there are few; others keep theirs."""
+        table = copy(self)
+        table.fragments = [each for each in (f.without(numbers) for f in self.fragments) if each.size]
+        table.is_whole = False
+        return table
 
     def identity(self) -> tuple[Any, ...]:
         """What makes this table this one: its files as they are now, and what is read of them."""

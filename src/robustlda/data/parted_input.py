@@ -171,7 +171,9 @@ def _from_parquet(table: ParquetTable, journal: Journal | None) -> PartedInput:
     fragments = Column.kept(parts, table.fragments)
     store = PartedStore(fragments.apply(table.rows), len(table.features), table.dtype, sparse=False)
     labels = fragments.apply(partial(_column_of, table.label))
-    ids = None if table.id is None else fragments.apply(partial(_column_of, table.id))
+    ids = None if table.is_whole else fragments.apply(Fragment.numbers)
+    if table.id is not None:
+        ids = fragments.apply(partial(_column_of, table.id))
     verified = None if table.verified is None else fragments.apply(partial(_column_of, table.verified))
     return PartedInput(store, labels, None, table.features, ids, verified)
 
