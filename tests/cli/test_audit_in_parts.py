@@ -259,6 +259,10 @@ def test_columns_of_all_kinds_in_parts(mixed, tmp_path):
     review.write_text("id,verified\nT0007,oak\n")
     words = ("audit", str(tmp_path / "twice"), *words[2:-1], str(tmp_path / "never"), "--verified", str(review))
     assert "'T0007', but several rows of the table have this id" in inside(*words).stderr
+    result = inside(*words[:-2])
+    assert result.returncode == 0, result.stderr
+    assert "Several rows have the same id in 'tree', such as 'T" in " ".join(result.stdout.split())
+    assert "Several rows have the same id" not in said
 
 
 def test_a_large_file_is_read_in_parts_and_the_model_predicts_in_parts(mixed, tmp_path, monkeypatch):

@@ -127,7 +127,23 @@ def audit(
         data, preparation, notes = _read(table, columns, verified, checkpoint, watch)
         names = preparation.get_feature_names_out()
         found = LabelAudit(max_false_alarm=max_false_alarm).fit(data, None, features=names)
+        if columns.id is not None:
+            notes = [*notes, *_repeated(data, found.ids_.tolist(), columns.id)]
     return found, notes
+
+
+def _repeated(data: "PartedInput", listed: list[Any], name: str) -> list[str]:
+    """That ids do not tell rows apart, where a row that is listed has the same as another one of the table."""
+    from operator import add
+
+    from robustlda.tables.understanding import repeated_ids
+
+    assert data.ids is not None
+    return repeated_ids(data.ids.parts.fold(partial(_times, set(listed)), add, data.ids), name)
+
+
+def _times(names: Collection[Any], ids: "Array") -> Counter[str]:
+    return Counter(str(name) for name in ids.tolist() if name in names)
 
 
 def fit(

@@ -109,7 +109,12 @@ def _lost(n: int) -> str:
 
 def _repeated(ids: Array, name: str) -> list[str]:
     """That ids do not tell rows apart: a person who has reviewed some of them learns it too late."""
-    several = [text for text, times in Counter(map(str, ids.tolist())).items() if times > 1]
+    return repeated_ids(Counter(map(str, ids.tolist())), name)
+
+
+def repeated_ids(counts: Mapping[str, int], name: str) -> list[str]:
+    """The same of ids of which it is known how often each occurs."""
+    several = [text for text, times in counts.items() if times > 1]
     if not several:
         return []
     return [
