@@ -422,6 +422,29 @@ def test_predictions_in_parts_tell_how_the_table_was_read(tmp_path):
     assert "1.parquet has no column 'name', which 0.parquet has." in " ".join(result.stderr.split())
 
 
+def test_a_file_that_does_not_fit_or_is_damaged_is_named(mixed, trees, tmp_path):
+    _, table, *_ = mixed
+    (tmp_path / "data").mkdir()
+    a, b = tmp_path / "data" / "a.parquet", tmp_path / "data" / "b.parquet"
+    pq.write_table(table, a)
+    whole = a.read_bytes()
+    model, out = str(trees / "parts.skops"), str(tmp_path / "out")
+    for content in (whole[:-50], b"PAR1", whole[:4] + b"\xff" * 400 + whole[404:]):
+        b.write_bytes(content)
+        result = inside("predict", model, str(tmp_path / "data"), "--id", "tree", "-o", out)
+        assert (result.returncode, result.stderr.count("\n")) == (2, 1), result.stderr
+        assert "b.parquet is not a complete Parquet file (damaged, truncated or encrypted)" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+    pq.write_table(table.set_column(2, "girth", table["girth"].cast(pa.string())), b)
+    result = inside("audit", str(tmp_path / "data"), "--label", "kind", "--out", out)
+    assert result.returncode == 2
+    words = "The column 'girth' is of type double in a.parquet, but string in b.parquet; give it one type."
+    assert words in " ".join(result.stderr.split())
+    b.write_bytes(whole[:-50])
+    result = inside("audit", str(tmp_path / "data"), "--label", "kind", "--out", out)
+    assert "b.parquet is not a complete Parquet file" in " ".join(result.stderr.split())
+
+
 def test_rows_without_a_label_in_parts_are_refused(mixed, tmp_path):
     _, table, *_ = mixed
     for missing, step, words in (

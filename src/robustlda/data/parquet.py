@@ -6,7 +6,8 @@ Which rows a part has is known from the footers of the files, before anything is
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -51,7 +52,7 @@ class Fragment:
 
     def table(self, names: Sequence[str]) -> pa.Table:
         footer = _footer(*states([self.path])[0])
-        with pq.ParquetFile(self.path, memory_map=True, metadata=footer) as file:
+        with _blamed_on(self.path), pq.ParquetFile(self.path, memory_map=True, metadata=footer) as file:
             table = _flattened(file.read_row_groups(list(self.groups), list(names), use_threads=False))
         return table.take(np.delete(np.arange(table.num_rows), list(self.left_out))) if self.left_out else table
 
@@ -195,7 +196,37 @@ class ParquetTable:
 
 def schema_of(path: str) -> pa.Schema:
     """The columns of a file, nested fields by the path to them."""
-    return _flattened(pq.read_schema(path).empty_table()).schema
+    with _blamed_on(path):
+        return _flattened(pq.read_schema(path).empty_table()).schema
+
+
+def check_types(files: Sequence[str]) -> None:
+    """Refuse files of which the same column has types that do not go together."""
+    known: dict[str, tuple[pa.Field, str]] = {}
+    for path in files:
+        for field in schema_of(path):
+            before, where = known.get(field.name, (field, path))
+            try:
+                (both,) = pa.unify_schemas([pa.schema([before]), pa.schema([field])], promote_options="permissive")
+            except (pa.ArrowInvalid, pa.ArrowTypeError):
+                raise ValueError(
+                    f"The column {field.name!r} is of type {before.type} in {Path(where).name}, but {field.type} in "
+                    f"{Path(path).name}; give it one type."
+                ) from None
+            known[field.name] = both, where
+
+
+@contextmanager
+def _blamed_on(path: str) -> Iterator[None]:
+    """Errors of Arrow, which do not say in which file something is damaged."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        if getattr(error, "errno", None) is not None:  # of the system, which knows its files
+            raise
+        raise ValueError(
+            f"{path} is not a complete Parquet file (damaged, truncated or encrypted); copy or write it anew."
+        ) from error
 
 
 def _flattened(table: pa.Table) -> pa.Table:
@@ -207,7 +238,8 @@ def _flattened(table: pa.Table) -> pa.Table:
 @lru_cache(maxsize=64)
 def _footer(path: str, size: int, changed: int) -> pq.FileMetaData:
     """What a file says about itself, which takes as long to read as some of its rows."""
-    return pq.read_metadata(path)
+    with _blamed_on(path):
+        return pq.read_metadata(path)
 
 
 def fragments(path: str, width: int) -> list[Fragment]:
