@@ -246,6 +246,17 @@ def test_findings_about_all_rows_are_written_part_by_part(files):
     assert_allclose(written["probability_wrong"], audit.probability_wrong_[order])
 
 
+def test_findings_of_two_audits_are_not_mixed(wine, tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    audits = [LabelAudit().fit(Blocks(blocks_of(*wine, sizes)), None) for sizes in ([100, 78], [60] * 2 + [58])]
+    audits.append(LabelAudit().fit(*wine))
+    assert [audit.to_parquet(tmp_path / "rows") for audit in audits[:2]] == [2, 3]
+    for audit in audits[::2]:
+        with pytest.raises(FileExistsError, match="which would be taken for a part of this audit"):
+            audit.to_parquet(tmp_path / "rows")
+    assert pq.read_table(tmp_path / "rows")["id"].to_pylist() == list(range(178))
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
