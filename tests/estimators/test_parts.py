@@ -362,6 +362,8 @@ def test_blocks_without_labels_are_predicted_and_scored(wine):
     model, rows = RobustLDA().fit(X, y), Blocks([(X[:100], None), (X[100:], None)])
     assert_array_equal(model.predict(rows), model.predict(X))
     assert model.score(rows, y) == model.score(X, y)
+    with pytest.raises(ValueError, match="labels of several types, number and str"):
+        model.score(rows, np.unique(y, return_inverse=True)[1])
     with pytest.raises(ValueError, match="y is None; give one label for each row"):
         RobustLDA().fit(rows, None)
 

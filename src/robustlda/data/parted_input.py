@@ -150,7 +150,7 @@ def _from_dask(X: Any, journal: Journal | None, beside: dict[str, Any]) -> Parte
         if len(split) != len(tasks):
             raise ValueError(
                 f"X has {len(tasks)} partitions and {name} {len(split)}, of which it is not known how many rows they "
-                f"have: call X = X.compute_chunk_sizes() and {name} = {name}.compute_chunk_sizes() first."
+                f"have: call X = {_counting('X', X)} and {name} = {_counting(name, values)} first."
             )
         kept.append(split)
     counted = parts.fold(_counted, _joined, *(Column.kept(parts, results) for results in kept))
@@ -163,6 +163,11 @@ def _from_dask(X: Any, journal: Journal | None, beside: dict[str, Any]) -> Parte
     found = _input(columns[0], [counted[k] for k in some], d, by_name.get("y"), by_name.get("sample_weight"), names)
     verified, ids = (by_name[name].apply(_one_column) if name in by_name else None for name in ("verified", "ids"))
     return replace(found, verified=verified, ids=ids)
+
+
+def _counting(name: str, values: Any) -> str:
+    """How Dask is asked to count the rows of a collection."""
+    return f"{name}.compute_chunk_sizes()" if hasattr(values, "chunks") else f"{name}.to_dask_array(lengths=True)"
 
 
 def _from_parquet(table: ParquetTable, journal: Journal | None) -> PartedInput:

@@ -370,6 +370,7 @@ class DiscriminantProjection(
         if is_parted(X):
             found = validation.parted_training(self, X, y, sample_weight, reset=False)
             classes, rule = self.classes_, self.rule_
+            validation.check_comparable(found, classes)
             right = self.rule_rows(found.store).lazily(
                 lambda block, y: (classes[rule.scores(block).argmax(axis=1)] == y,), found.labels
             )

@@ -146,6 +146,12 @@ def parted_classes(estimator: BaseEstimator, found: PartedInput) -> tuple[Array,
     return classes, found.labels.apply(partial(_index_of, classes)).keep()
 
 
+def check_comparable(found: PartedInput, classes: Array) -> None:
+    """Refuse labels in parts that are missing, or of another type than the classes that they are compared with."""
+    assert found.labels is not None
+    _union(found.labels.parts.fold(_classes_of, _union, found.labels), classes)
+
+
 def needs_memory(estimator: BaseEstimator) -> str:
     return (
         f"{type(estimator).__name__} needs all rows in memory; RobustLDA, TraceRatioLDA and MMC take Dask collections, "
