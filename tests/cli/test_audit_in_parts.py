@@ -422,6 +422,32 @@ def test_predictions_in_parts_tell_how_the_table_was_read(tmp_path):
     assert "1.parquet has no column 'name', which 0.parquet has." in " ".join(result.stderr.split())
 
 
+def test_names_of_rows_may_be_of_several_types_that_go_together(mixed, trees, tmp_path):
+    _, table, *_ = mixed
+    a, b = table.slice(0, 400), table.slice(400)
+    numbers = np.arange(900)
+    cases = {
+        "texts": (a["tree"].cast(pa.large_string()), b["tree"], table["tree"].to_pylist()),
+        "numbers": (pa.array(numbers[:400], pa.int32()), pa.array(numbers[400:]), numbers.tolist()),
+        "gaps": (a["tree"], pa.nulls(500), [*a["tree"].to_pylist(), *[None] * 500]),
+        "both": (a["tree"], pa.array(numbers[400:]), None),
+    }
+    for kind, (first, second, expected) in cases.items():
+        (tmp_path / kind).mkdir()
+        for name, rows, ids in (("a", a, first), ("b", b, second)):
+            pq.write_table(rows.set_column(0, "tree", ids), tmp_path / kind / f"{name}.parquet")
+        for out in (f"{kind}.parquet", f"{kind} folder"):
+            words = ("--id", "tree", "-o", str(tmp_path / out))
+            result = inside("predict", str(trees / "parts.skops"), str(tmp_path / kind), *words)
+            if expected is None:
+                assert result.returncode == 2
+                words = "The column 'tree' is of type string in a.parquet, but int64 in b.parquet; give it one type."
+                assert words in " ".join(result.stderr.split())
+            else:
+                assert result.returncode == 0, result.stderr
+                assert predicted(tmp_path / out)["id"] == expected
+
+
 def test_a_file_that_does_not_fit_or_is_damaged_is_named(mixed, trees, tmp_path):
     _, table, *_ = mixed
     (tmp_path / "data").mkdir()

@@ -210,7 +210,7 @@ def _read(
     from robustlda.data import ParquetTable, parted_input
     from robustlda.data.columns import Column
     from robustlda.data.journal import Journal
-    from robustlda.data.parquet import Fragment, check_types, parquet_files, schema_of
+    from robustlda.data.parquet import Fragment, common_types, parquet_files, schema_of
     from robustlda.tables.parts import fitted_to_some
     from robustlda.tables.preparation import TablePreparation
     from robustlda.tables.understanding import rare_labels
@@ -218,7 +218,7 @@ def _read(
     label, files = label_column(columns), parquet_files(table)
     schema = schema_of(files[0])
     _check_one_person(label, schema.names)
-    check_types(files)
+    common_types(files)
     preparation = TablePreparation(columns=columns.features, keep=columns.keep)
     fitted_to_some(files, label, columns.id, preparation)
     rows = ParquetTable(table, label, id=columns.id, preparation=preparation)

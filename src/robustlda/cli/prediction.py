@@ -63,11 +63,15 @@ class Counts:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked: of which model, how rows are called in the answer, and whether all probabilities are wanted."""
+    """What is asked: of which model, how rows are called in the answer, and whether all probabilities are wanted.
+
+    Names of rows get the `id_type`, so that those of several files can stand in one column.
+    """
 
     path: Path
     id: str | None
     probabilities: bool
+    id_type: pa.DataType | None = None
 
     @property
     def model(self) -> persistence.TableModel:
@@ -86,6 +90,8 @@ class Question:
         P, classes = np.asarray(self.model.probabilities(piece)), self.model.classes
         best = P.argmax(axis=1)
         ids = np.arange(first, first + len(P)) if self.id is None else piece[self.id]
+        if self.id is not None and self.id_type is not None:
+            ids = piece[self.id].cast(self.id_type)
         columns = {"id": ids, "predicted": pa.array(classes[best].tolist()), "probability": P[np.arange(len(P)), best]}
         if self.probabilities:
             columns |= {f"probability of {c}": P[:, k] for k, c in enumerate(classes)}
@@ -159,7 +165,7 @@ def check_place(out: Path, force: bool) -> None:
 def predict_in_parts(question: Question, table: str, out: Path, checkpoint: Path | None, screen: "Screen") -> Counts:
     """Predictions for Parquet files, all of them at their place, or none."""
     from robustlda.cli.tables import check_kept
-    from robustlda.data.parquet import fragments, parquet_files, schema_of
+    from robustlda.data.parquet import common_types, fragments, parquet_files, schema_of
 
     files = parquet_files(table)
     check_kept(out, *files, *{Path(path).parent for path in files})
@@ -169,7 +175,9 @@ def predict_in_parts(question: Question, table: str, out: Path, checkpoint: Path
     if different:
         first = Path(files[0]).name
         raise ValueError(f"{Path(different[0]).name} has no column {question.id!r}, which {first} has.")
-    question = replace(question, path=question.path.absolute())  # workers may be in another folder
+    types = common_types(files, [question.id]) if question.id is not None else {}
+    # Workers may be in another folder.
+    question = replace(question, path=question.path.absolute(), id_type=types.get(question.id or ""))
     with replacing_together(out.parent, [out.name]) as temporary:
         folder = temporary / ("parts" if out.suffix else out.name)
         if checkpoint is not None:

@@ -200,11 +200,11 @@ def schema_of(path: str) -> pa.Schema:
         return _flattened(pq.read_schema(path).empty_table()).schema
 
 
-def check_types(files: Sequence[str]) -> None:
-    """Refuse files of which the same column has types that do not go together."""
+def common_types(files: Sequence[str], names: Sequence[str] | None = None) -> dict[str, pa.DataType]:
+    """The types that columns have in all files, of all columns if no names are given; a ValueError if one has none."""
     known: dict[str, tuple[pa.Field, str]] = {}
     for path in files:
-        for field in schema_of(path):
+        for field in (field for field in schema_of(path) if names is None or field.name in names):
             before, where = known.get(field.name, (field, path))
             try:
                 (both,) = pa.unify_schemas([pa.schema([before]), pa.schema([field])], promote_options="permissive")
@@ -214,6 +214,7 @@ def check_types(files: Sequence[str]) -> None:
                     f"{Path(path).name}; give it one type."
                 ) from None
             known[field.name] = both, where
+    return {name: field.type for name, (field, _) in known.items()}
 
 
 @contextmanager
