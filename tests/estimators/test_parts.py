@@ -246,6 +246,21 @@ def test_findings_about_all_rows_are_written_part_by_part(files):
     assert_allclose(written["probability_wrong"], audit.probability_wrong_[order])
 
 
+def test_findings_are_of_one_type_where_ids_are_of_several(wine, tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    X, y = wine
+    ids = np.arange(178) + 2**40 * (np.arange(178) >= 90)
+    for name, rows, kind in (("a", slice(0, 90), pa.int32()), ("b", slice(90, 178), pa.int64())):
+        table = {f"f{j}": X[rows, j] for j in range(13)} | {"kind": y[rows], "bottle": pa.array(ids[rows], kind)}
+        pq.write_table(pa.table(table), tmp_path / f"{name}.parquet")
+    audit = LabelAudit().fit(ParquetTable(tmp_path, "kind", id="bottle"), None)
+    audit.to_parquet(tmp_path / "rows")
+    assert pq.read_table(tmp_path / "rows")["id"].to_pylist() == ids.tolist()
+    pq.write_table(pa.table(table | {"bottle": ["x"] * 88}), tmp_path / "b.parquet")
+    with pytest.raises(ValueError, match=r"'bottle' is of type int32 in a.parquet, but string in b.parquet"):
+        ParquetTable([tmp_path / "a.parquet", tmp_path / "b.parquet"], "kind", id="bottle")
+
+
 def test_findings_of_two_audits_are_not_mixed(wine, tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")
     audits = [LabelAudit().fit(Blocks(blocks_of(*wine, sizes)), None) for sizes in ([100, 78], [60] * 2 + [58])]
@@ -284,8 +299,9 @@ def test_columns_that_are_not_there(files, settings, words):
         (lambda X, y: (X, np.where(y == "barolo", None, y)), "missing labels"),
         (lambda X, y: (np.hstack([X] * 20), y), "178 rows for 260 features"),
         (lambda X, y: (np.where(X > 5, "many", "few"), y), "no numbers"),
+        (lambda X, y: (X + 1j, y), r"X holds complex numbers \(type complex128\); real ones are needed"),
     ],
-    ids=["NaN", "length", "one class", "no label", "wide", "words"],
+    ids=["NaN", "length", "one class", "no label", "wide", "words", "complex"],
 )
 def test_parts_that_cannot_be_used(wine, change, words):
     X, y = change(*wine)
@@ -381,6 +397,10 @@ def test_labels_and_weights_beside_parts_are_used_or_refused(wine):
         (
             (Blocks(blocks_of(X, y, [100, 78])), None, weight[1:]),
             r"sample_weight has shape \(177,\), but there are 178",
+        ),
+        (
+            (Blocks(blocks_of(X, y, [100, 78])), None, y),
+            r"sample_weight holds values that are no numbers \(type <U10\)",
         ),
         ((Blocks([(X[:100], y[:100]), weighted[1]]), None), "Part 0 of X has 100 rows, but sample_weight has 0 values"),
     ):

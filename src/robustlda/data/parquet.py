@@ -47,8 +47,10 @@ class Fragment:
         places = np.flatnonzero(np.isin(self.numbers(), numbers))
         return replace(self, size=self.size - len(places), left_out=tuple(places.tolist()))
 
-    def column(self, name: str) -> Array:
-        return np.asarray(self.table([name]).column(0).to_numpy())
+    def column(self, name: str, kind: pa.DataType | None = None) -> Array:
+        """The values of a column, of a type that those of other files have, too."""
+        column = self.table([name]).column(0)
+        return np.asarray((column if kind is None else column.cast(kind)).to_numpy())
 
     def table(self, names: Sequence[str]) -> pa.Table:
         footer = _footer(*states([self.path])[0])
@@ -130,6 +132,8 @@ class ParquetTable:
             raise ValueError(
                 f"{Path(self.files[0]).name} has no column {missing[0]!r}; it has {_listed(schema.names)}."
             )
+        # Names of rows stand in one column of the results.
+        self.id_type = None if id is None else common_types(self.files, [id])[id]
         self._columns, self.features, self.dtype, self.left_out = self._read_as(schema, features)
         found = [f for path in self.files for f in self._fragments(path)]
         if not found:

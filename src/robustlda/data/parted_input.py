@@ -178,7 +178,7 @@ def _from_parquet(table: ParquetTable, journal: Journal | None) -> PartedInput:
     labels = fragments.apply(partial(_column_of, table.label))
     ids = None if table.is_whole else fragments.apply(Fragment.numbers)
     if table.id is not None:
-        ids = fragments.apply(partial(_column_of, table.id))
+        ids = fragments.apply(Fragment.column, table.id, table.id_type)
     verified = None if table.verified is None else fragments.apply(partial(_column_of, table.verified))
     return PartedInput(store, labels, None, table.features, ids, verified)
 
@@ -256,7 +256,13 @@ def _one_column(values: Any) -> Array:
 
 
 def _numbers(values: Any) -> Array:
-    return np.asarray(values, float).ravel()
+    try:
+        return np.asarray(values, float).ravel()
+    except (TypeError, ValueError):
+        kind = np.asarray(values).dtype
+        raise ValueError(
+            f"sample_weight holds values that are no numbers (type {kind}); give one number each."
+        ) from None
 
 
 @dataclass(frozen=True)
