@@ -97,15 +97,16 @@ class Blocks:
         if isinstance(source, Iterator):
             raise TypeError(_once(source))
         self._source = source
-        self._read: Any = None  # what the source returned last
+        self._read: Any = None  # the iterator that the source returned last
 
     def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
         parts = self._source() if callable(self._source) else self._source
         if not isinstance(parts, Iterable):
             raise TypeError(f"A source yields pairs of rows and labels; {type(parts).__name__} yields nothing.")
-        if isinstance(parts, Iterator) and parts is self._read:
-            raise TypeError(_once(parts))
-        self._read = parts
+        if isinstance(parts, Iterator):
+            if parts is self._read:
+                raise TypeError(_once(parts))
+            self._read = parts  # of which nothing is left when it was read; a list would stay in memory
         for part in parts:
             if not (isinstance(part, tuple) and len(part) in (2, 3)):
                 raise TypeError(
