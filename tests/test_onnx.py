@@ -21,7 +21,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from robustlda import DLE, MMC, RatioLDA, RobustLDA, SupervisedLPP, TraceRatioLDA
+from robustlda import DLE, MMC, LabelAudit, RatioLDA, RobustLDA, SupervisedLPP, TraceRatioLDA
 from robustlda.cli import prediction
 from robustlda.decision.likelihood import MixedPool
 from robustlda.persistence import TRUSTED
@@ -327,6 +327,16 @@ def test_what_cannot_be_written_is_said():
             to_onnx(model)
     with pytest.raises(ValueError, match="must be float32 or float64"):
         to_onnx(MMC(decision="centroid").fit(X, y), dtype=int)
+
+
+def test_an_audit_is_no_graph_but_its_estimator_is():
+    X, y = some(load_iris)
+    audit = LabelAudit().fit(X, y)
+    with pytest.raises(
+        TypeError, match=r"LabelAudit is written as no ONNX graph; .* such as the estimator_ of an audit"
+    ):
+        to_onnx(audit)
+    assert to_onnx(audit.estimator_).graph.input[0].name == "X"
 
 
 def test_a_file_is_complete_or_absent(tmp_path, monkeypatch):

@@ -84,6 +84,11 @@ def test_dask_data_frames(wine):
     assert list(model.feature_names_in_) == [f"f{j}" for j in range(13)]
     assert_array_equal(model.predict(frame.drop(columns="kind")).compute(), model.predict(X))
     assert_allclose(model.score(frame.drop(columns="kind"), frame["kind"]), model.score(X, y))
+    labels = dd.from_pandas(pd.Series(np.unique(y, return_inverse=True)[1]), npartitions=3)
+    with pytest.raises(ValueError, match=r"call X = X.to_dask_array\(lengths=True\) and y = y.to_dask_array\(length"):
+        RobustLDA().fit(frame.drop(columns="kind"), labels)
+    counted = [each.to_dask_array(lengths=True) for each in (frame.drop(columns="kind"), labels)]
+    assert_allclose(RobustLDA().fit(*counted).components_, model.components_, rtol=1e-6, atol=1e-9)
 
 
 def test_predictions_are_computed_when_they_are_asked_for(wine):

@@ -176,6 +176,35 @@ def test_an_audit_in_parts_says_the_same(plan, tmp_path):
     assert (tmp_path / "page.html").stat().st_size > 10_000
 
 
+@pytest.mark.parametrize("form", ["blocks", "Dask", "Parquet"])
+def test_rows_of_an_audit_in_parts_go_by_their_ids(wine, form, tmp_path):
+    X, y = wine
+    ids = np.arange(178) + 40  # so that some are numbers of other rows
+    memory = LabelAudit().fit(X, y, ids)
+    checked = {int(memory.ids_[memory.rank_ == k][0]): "barolo" for k in (1, 2, 3)}
+    expected = LabelAudit().fit(X, y, ids, verified=checked)
+    if form == "Parquet":
+        pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        table = pa.table({f"f{j}": X[:, j] for j in range(13)} | {"kind": y, "bottle": ids})
+        pq.write_table(table, tmp_path / "t.parquet", row_group_size=60)
+        given = [ParquetTable(tmp_path / "t.parquet", "kind", id="bottle"), None]
+    elif form == "Dask":
+        da = pytest.importorskip("dask.array")
+        given = [da.from_array(X, chunks=(60, -1)), y, da.from_array(ids, chunks=60)]
+    else:
+        given = [Blocks(blocks_of(X, y, [60, 118])), None, ids]
+    audit = LabelAudit().fit(*given, verified=checked)
+    assert set(audit.ids_[audit.verified_]) == set(checked)
+    assert sorted(audit.ids_) == ids.tolist()
+    assert_allclose(audit.noise_rate_, expected.noise_rate_, atol=1e-8)
+    for name in (3, 500):  # a number that is none of the ids beside them, and one that is neither
+        with pytest.raises(ValueError, match=f"verified names row {name}, which is n"):
+            LabelAudit().fit(*given, verified={**checked, name: "barolo"})
+    for y_or_ids in (("kind", None), (given[1], "bottle")):
+        with pytest.raises(TypeError, match=r"not named in fit: ParquetTable\(files, label, id=…\) names them"):
+            LabelAudit().fit(given[0], *y_or_ids)
+
+
 # Parquet
 
 
@@ -217,6 +246,32 @@ def test_findings_about_all_rows_are_written_part_by_part(files):
     assert_allclose(written["probability_wrong"], audit.probability_wrong_[order])
 
 
+def test_findings_are_of_one_type_where_ids_are_of_several(wine, tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    X, y = wine
+    ids = np.arange(178) + 2**40 * (np.arange(178) >= 90)
+    for name, rows, kind in (("a", slice(0, 90), pa.int32()), ("b", slice(90, 178), pa.int64())):
+        table = {f"f{j}": X[rows, j] for j in range(13)} | {"kind": y[rows], "bottle": pa.array(ids[rows], kind)}
+        pq.write_table(pa.table(table), tmp_path / f"{name}.parquet")
+    audit = LabelAudit().fit(ParquetTable(tmp_path, "kind", id="bottle"), None)
+    audit.to_parquet(tmp_path / "rows")
+    assert pq.read_table(tmp_path / "rows")["id"].to_pylist() == ids.tolist()
+    pq.write_table(pa.table(table | {"bottle": ["x"] * 88}), tmp_path / "b.parquet")
+    with pytest.raises(ValueError, match=r"'bottle' is of type int32 in a.parquet, but string in b.parquet"):
+        ParquetTable([tmp_path / "a.parquet", tmp_path / "b.parquet"], "kind", id="bottle")
+
+
+def test_findings_of_two_audits_are_not_mixed(wine, tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    audits = [LabelAudit().fit(Blocks(blocks_of(*wine, sizes)), None) for sizes in ([100, 78], [60] * 2 + [58])]
+    audits.append(LabelAudit().fit(*wine))
+    assert [audit.to_parquet(tmp_path / "rows") for audit in audits[:2]] == [2, 3]
+    for audit in audits[::2]:
+        with pytest.raises(FileExistsError, match="which would be taken for a part of this audit"):
+            audit.to_parquet(tmp_path / "rows")
+    assert pq.read_table(tmp_path / "rows")["id"].to_pylist() == list(range(178))
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
@@ -244,14 +299,145 @@ def test_columns_that_are_not_there(files, settings, words):
         (lambda X, y: (X, np.where(y == "barolo", None, y)), "missing labels"),
         (lambda X, y: (np.hstack([X] * 20), y), "178 rows for 260 features"),
         (lambda X, y: (np.where(X > 5, "many", "few"), y), "no numbers"),
+        (lambda X, y: (X + 1j, y), r"X holds complex numbers \(type complex128\); real ones are needed"),
     ],
-    ids=["NaN", "length", "one class", "no label", "wide", "words"],
+    ids=["NaN", "length", "one class", "no label", "wide", "words", "complex"],
 )
 def test_parts_that_cannot_be_used(wine, change, words):
     X, y = change(*wine)
     blocks = [(X[:100], y[:100]), (X[100:], y[100:])]
     with pytest.raises(ValueError, match=words):
         RobustLDA().fit_blocks(blocks)
+
+
+@pytest.mark.parametrize("form", ["blocks", "sparse blocks", "Parquet"])
+def test_rows_to_predict_that_hold_no_number_are_refused_as_in_memory(wine, form, tmp_path):
+    X, y = wine
+    model, X = RobustLDA().fit(X, y), X.copy()
+    X[120, 3] = np.nan
+    if form == "Parquet":
+        pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        pq.write_table(pa.table({f"f{j}": X[:, j] for j in range(13)} | {"kind": y}), tmp_path / "t.parquet")
+        rows = ParquetTable(tmp_path / "t.parquet", "kind")
+    else:
+        rows = Blocks(blocks_of(X if form == "blocks" else csr_array(X), y, [100, 78]))
+    for method in (model.predict, model.predict_proba, model.transform):
+        with pytest.raises(ValueError, match="X contains NaN or infinity"):
+            method(rows)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda y: [y[:100].tolist(), np.arange(78) % 3], "labels of several types, number and str"),
+        (lambda y: [y[:100], np.array([*y[100:-1], 7], object)], "labels of several types, number and str"),
+        (lambda y: [y[:100], [*y[100:-1].tolist(), np.nan]], "1 missing labels in one part"),
+        (lambda y: [y[:100], np.ma.array(y[100:], mask=np.arange(78) < 2)], "2 missing labels in one part"),
+        (lambda y: np.split(np.where(y == "barolo", "NaT", "2020-05-01").astype("M8[D]"), [100]), "missing labels"),
+    ],
+    ids=["types", "types in one part", "NaN in a list", "masked", "NaT"],
+)
+def test_labels_of_parts_are_taken_as_they_are_in_memory(wine, change, words):
+    X, y = wine
+    with pytest.raises(ValueError, match=words):
+        RobustLDA().fit_blocks(list(zip([X[:100], X[100:]], change(y), strict=True)))
+
+
+def test_labels_of_several_types_of_one_kind_are_one_kind(wine):
+    X, y = wine
+    numbers = np.unique(y, return_inverse=True)[1]
+    for first, second in ((numbers, numbers.astype(float)), (y, y.astype(object))):
+        model = RobustLDA().fit_blocks([(X[:100], first[:100]), (X[100:], second[100:])])
+        assert_same(model, RobustLDA().fit(X, first), X)
+
+
+@pytest.mark.parametrize("form", ["blocks", "Dask", "Parquet"])
+def test_columns_in_another_order_are_refused_as_in_memory(wine, form, tmp_path):
+    pd, (X, y) = pytest.importorskip("pandas"), wine
+    frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(13)])
+    model, other = RobustLDA().fit(frame, y), frame[frame.columns[::-1]]
+    if form == "Parquet":
+        pytest.importorskip("pyarrow")
+        other.assign(kind=y).to_parquet(tmp_path / "t.parquet")
+        rows = ParquetTable(tmp_path / "t.parquet", "kind")
+        again = ParquetTable(tmp_path / "t.parquet", "kind", features=list(model.feature_names_in_))
+        assert_array_equal(model.predict(again), model.predict(frame))
+    elif form == "Dask":
+        rows = pytest.importorskip("dask.dataframe").from_pandas(other, npartitions=2)
+    else:
+        rows = Blocks([(other[:100], y[:100]), (other[100:], y[100:])])
+        with pytest.raises(ValueError, match="Part 1 of X has the column 'f12' where others have 'f0'"):
+            RobustLDA().fit_blocks([(frame[:100], y[:100]), (other[100:], y[100:])])
+    for ask in (model.predict, model.transform, lambda rows: model.score(rows, y if form == "Dask" else None)):
+        with pytest.raises(ValueError, match="Feature 0 of X is called 'f12', but 'f0' where RobustLDA was fitted"):
+            ask(rows)
+
+
+def test_blocks_without_labels_are_predicted_and_scored(wine):
+    X, y = wine
+    model, rows = RobustLDA().fit(X, y), Blocks([(X[:100], None), (X[100:], None)])
+    assert_array_equal(model.predict(rows), model.predict(X))
+    assert model.score(rows, y) == model.score(X, y)
+    with pytest.raises(ValueError, match="labels of several types, number and str"):
+        model.score(rows, np.unique(y, return_inverse=True)[1])
+    with pytest.raises(ValueError, match="y is None; give one label for each row"):
+        RobustLDA().fit(rows, None)
+
+
+def test_labels_and_weights_beside_parts_are_used_or_refused(wine):
+    X, y = wine
+    weight = np.where(y == "barolo", 9.0, 1.0)
+    expected = RobustLDA().fit(X, y, weight)
+    assert_same(RobustLDA().fit(Blocks(blocks_of(X, y, [100, 78])), None, weight), expected, X)
+    assert_same(RobustLDA().fit(Blocks([(X[:100], None), (X[100:], None)]), y, weight), expected, X)
+    weighted = blocks_of(X, y, [100, 78], weight)
+    for given, words in (
+        ((Blocks(weighted), y), "comes with its own labels, and y is given as well; pass y=None"),
+        ((Blocks(weighted), None, weight), "comes with its own weights, and sample_weight is given as well"),
+        (
+            (Blocks(blocks_of(X, y, [100, 78])), None, weight[1:]),
+            r"sample_weight has shape \(177,\), but there are 178",
+        ),
+        (
+            (Blocks(blocks_of(X, y, [100, 78])), None, y),
+            r"sample_weight holds values that are no numbers \(type <U10\)",
+        ),
+        ((Blocks([(X[:100], y[:100]), weighted[1]]), None), "Part 0 of X has 100 rows, but sample_weight has 0 values"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            RobustLDA().fit(*given)
+
+
+def test_sources_that_do_not_yield_the_same_blocks_again_are_refused(wine):
+    parts = blocks_of(*wine, [100, 78])
+    once, passes = iter(parts), iter([[100, 78], [78, 100], [100, 78], [178], [178], [100, 78], [100, 78], []])
+    with pytest.raises(TypeError, match="can be read only once, and several passes are needed"):
+        RobustLDA().fit_blocks(lambda: once)
+    for words in ("100 rows in block 0 in the first pass, and 78", "100 rows in block 0 in the first pass, and 178"):
+        with pytest.raises(ValueError, match=words):
+            RobustLDA().fit_blocks(lambda: blocks_of(*wine, next(passes)))
+    with pytest.raises(ValueError, match="178 rows in block 0 in the first pass, and 100 now"):
+        RobustLDA().fit_blocks(lambda: blocks_of(*wine, next(passes)))
+    with pytest.raises(ValueError, match="2 blocks in the first pass, and 0 now: it has to yield the same blocks"):
+        RobustLDA().fit_blocks(lambda: blocks_of(*wine, next(passes)))
+    more = iter([parts, [*parts, parts[0]]])
+    with pytest.raises(ValueError, match="2 blocks in the first pass, and more now"):
+        RobustLDA().fit_blocks(lambda: next(more))
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ([], "The source yields no rows"),
+        ([(np.ones((0, 3)), [])], "The source yields no rows"),
+        (None, "NoneType yields nothing"),
+        ([([[1.0, 2.0]], ["a"])], "Rows are an array, a DataFrame or a sparse matrix, not list"),
+    ],
+    ids=["nothing", "no rows", "None", "lists"],
+)
+def test_sources_of_nothing_are_one_sentence(source, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        RobustLDA().fit_blocks(source)
 
 
 @pytest.mark.parametrize("estimator", [DLE(), SupervisedLPP(), RatioLDA()], ids=lambda e: type(e).__name__)

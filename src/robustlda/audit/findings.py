@@ -221,7 +221,8 @@ class Findings(Documented, BaseEstimator):
         Parameters
         ----------
         folder : str or Path
-            Where to; files of the same names are replaced.
+            Where to; files of the same names are replaced. If there are more of them, of an audit in more parts, they
+            would be taken for rows of this one, and nothing is written.
 
         Returns
         -------
@@ -230,6 +231,7 @@ class Findings(Documented, BaseEstimator):
         check_is_fitted(self)
         if self._rows is not None and self._judged is None:
             raise ValueError("After unpickling, an audit of rows in parts no longer knows them; fit it again.")
+        parted_audit.check_alone(Path(folder), 1 if self._judged is None else self._judged.n_parts)
         if self._judged is None:
             Path(folder).mkdir(parents=True, exist_ok=True)
             with replacing(Path(folder) / "part-00000.parquet") as target:

@@ -26,11 +26,12 @@ from robustlda.audit import (
 from robustlda.audit.evidence import Evidence
 from robustlda.audit.findings import Findings
 from robustlda.audit.picture import OUTLYING
+from robustlda.data import parted_input
+from robustlda.data.given import as_given
 from robustlda.data.parted_input import is_parted
 from robustlda.estimators import (
     DiscriminantProjection,
     answer_table,
-    as_given,
     check_labels,
     check_seed,
     class_indices,
@@ -48,6 +49,12 @@ from robustlda.tables.understanding import understand
 
 MOST_RESAMPLES = 10_000
 """Fits that are averaged, at most: more would change no digit that is shown."""
+
+
+_NO_NAMES = (
+    "Columns of rows in parts are not named in fit: ParquetTable(files, label, id=…) names them, and of a Dask "
+    "DataFrame the columns themselves are given, fit(X.drop(columns=label), X[label])."
+)
 
 
 class LabelAudit(Findings):
@@ -208,6 +215,8 @@ class LabelAudit(Findings):
         if isinstance(X, LabeledTable):
             return self._fit_table(X, named_rows.by_class_names(verified, X))
         if isinstance(ids, str):
+            if is_parted(X):
+                raise TypeError(_NO_NAMES)
             X, ids = frames.without_ids(X, ids)
         if self.estimator is None and frames.needs_preparation(X):
             columns = _joined(X, y, ids, verified)
@@ -217,7 +226,7 @@ class LabelAudit(Findings):
         estimator = RobustLDA() if self.estimator is None else self.estimator
         self._check_parameters(estimator)
         if is_parted(X):
-            return self._fit_parts(estimator, X, y, verified, features)
+            return self._fit_parts(estimator, X, y, ids, verified, features)
         X, y, verified = map(in_numpy, (X, y, verified))  # findings are about single rows
         asked = answer_table(y) if has_answers(y) else None
         given = np.asarray(y)
@@ -376,14 +385,18 @@ class LabelAudit(Findings):
         self.n_outlying_ = int((self.finding_ == "outlying").sum())
         return self
 
-    def _fit_parts(self, estimator: Any, X: Any, y: Any, verified: Any, features: Any) -> Self:
+    def _fit_parts(self, estimator: Any, X: Any, y: Any, ids: Any, verified: Any, features: Any) -> Self:
         """The same for rows in parts; what is said of single rows is said of the worst, and of some others."""
         if self.n_resamples:
             raise ValueError("n_resamples needs rows in memory; where there are many rows, it would change nothing.")
         if not isinstance(estimator, DiscriminantProjection):
             raise TypeError(f"Rows in parts can be audited with RobustLDA() only, not with {type(estimator).__name__}.")
         model = clone(estimator)
-        decision, found, checks = fit_parts(model, X, y, verified)
+        found = parted_input.read(X, y, verified=None if isinstance(verified, Mapping) else verified, ids=ids)
+        by_row = verified if isinstance(verified, Mapping) else None
+        if by_row is not None and found.ids is not None:
+            by_row = named_rows.by_number(by_row, found.ids)
+        decision, checks = fit_parts(model, found, by_row)
         noise, n = decision.label_noise, found.store.shape[0]
         assert noise is not None
         named = picture.feature_names(features, getattr(model, "feature_names_in_", None), model)
@@ -444,7 +457,7 @@ class LabelAudit(Findings):
 def _understood(X: Any, label: str | list[str], ids: Any, verified: Any) -> LabeledTable:
     """A table with features, labels and ids."""
     if is_parted(X):
-        raise TypeError(f"Rows in parts need their labels beside them: fit(X, y), with y = X[{label!r}].")
+        raise TypeError(_NO_NAMES)
     if ids is not None and not isinstance(ids, str):
         raise TypeError("Where y names a column, ids does so as well.")
     table, index = as_arrow(X), frames.index_of(X) if ids is None else None

@@ -5,13 +5,16 @@ its rows are called.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import partial
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from robustlda.estimators import as_given, is_missing, is_truth
+from robustlda.data.columns import Column, positions
+from robustlda.data.given import as_given
+from robustlda.estimators import is_missing, is_truth
 from robustlda.linalg import Array
 from robustlda.tables.labeled import LabeledTable
 from robustlda.tables.understanding import name_of
@@ -48,6 +51,24 @@ def checked_ids(ids: Any, n: int) -> Array:
     if len(names) != n:
         raise ValueError(f"There are {len(names)} ids for {n} samples; give one for each.")
     return names
+
+
+def by_number(verified: Mapping[Any, Any], ids: Column) -> dict[int, Any]:
+    """Right labels by the numbers of the rows, from those of rows in parts that go by their ids or numbers."""
+    named = ids.parts.fold(partial(_named_here, verified), _together, ids, positions(ids))
+    names, places = np.array([*(name for name, _ in named), None], object)[:-1], np.array([i for _, i in named], int)
+    values = by_position(verified, names, places, f"is neither an id nor a number of a row from 0 to {len(ids) - 1}")
+    return {int(place): label for place, label in zip(places, values.tolist(), strict=True) if label is not None}
+
+
+def _named_here(names: Collection[Any], ids: Array, places: Array) -> list[tuple[Any, int]]:
+    """The rows of a part that may be meant: their ids and numbers."""
+    here = zip(np.asarray(ids).tolist(), places.tolist(), strict=True)
+    return [(name, place) for name, place in here if place in names or name in names]
+
+
+def _together(left: list[tuple[Any, int]], right: list[tuple[Any, int]]) -> list[tuple[Any, int]]:
+    return left + right
 
 
 def by_position(verified: Mapping[Any, Any], ids: Array, places: Array, otherwise: str) -> Array:

@@ -45,6 +45,10 @@ class Judged:
     classes: Array
     store: Store
 
+    @property
+    def n_parts(self) -> int:
+        return len(self.wrong.parts.sizes)
+
     def _threshold(self, max_false_alarm: float, outlying: float) -> float:
         """The probability from which on labels are flagged, as expected false alarms among them allow; 2 if none."""
         counts, right = self.wrong.parts.fold(partial(_by_grain, outlying), _add, self.wrong, self.verified, self.z_any)
@@ -74,7 +78,7 @@ class Judged:
         folder.mkdir(parents=True, exist_ok=True)
         write = partial(_write_part, str(folder.resolve()), self.classes)
         columns = (self.ids, self.given, self.suggested, self.wrong, self.z_own, self.z_any, finding)
-        numbers = Column.kept(self.wrong.parts, list(range(len(self.wrong.parts.sizes))))
+        numbers = Column.kept(self.wrong.parts, list(range(self.n_parts)))
         written = int(self.wrong.parts.combined(write, lambda a, b: a + b, numbers, *columns))
         remove_rests(folder, "part-*.parquet")  # of workers that were lost
         return written
@@ -189,6 +193,17 @@ def _write_part(
     with replacing(Path(folder) / f"part-{number:05d}.parquet") as target:
         pq.write_table(table, target)
     return 1
+
+
+def check_alone(folder: Path, n: int) -> None:
+    """Refuse a folder with more parts than the n that will be written, as whoever reads it reads all of them."""
+    names = {f"part-{number:05d}.parquet" for number in range(n)}
+    others = sorted(path.name for path in folder.glob("part-*.parquet") if path.name not in names)
+    if others:
+        raise FileExistsError(
+            f"{folder} has {others[0]}, which would be taken for a part of this audit; remove it, or name another "
+            "folder."
+        )
 
 
 def drawn(n: int) -> Array:

@@ -7,10 +7,10 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils import check_array
 
+from robustlda.data.given import as_given
 from robustlda.decision.rule import Checks
 from robustlda.estimators import (
     answer_table,
-    as_given,
     check_labels,
     has_answers,
     is_missing,

@@ -140,7 +140,7 @@ def predict(
             data = flattened(raw.data)
             question.check(table, data.num_rows, data.column_names)
             found, counts = question.answer(data, 0)
-            notes = [*raw.notes, *question.model.told(data)]
+            notes = [*raw.notes]
             writer.write(found)
     for line in (*notes, *counts.sentences(label)):
         screen.print(printable(line))

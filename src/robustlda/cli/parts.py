@@ -2,9 +2,11 @@
 
 import importlib
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from robustlda.cli.screen import Screen
     from robustlda.data.parted_input import PartedInput
     from robustlda.estimators.robust import RobustLDA
+    from robustlda.linalg import Array
+    from robustlda.tables.labeled import Finding
     from robustlda.tables.preparation import TablePreparation
 
 LARGE = 1 << 23
@@ -121,10 +125,25 @@ def audit(
 
     with _watched(screen, "audit") as watch:
         data, preparation, notes = _read(table, columns, verified, checkpoint, watch)
-        checked = _verified(verified, data) if verified else None
         names = preparation.get_feature_names_out()
-        found = LabelAudit(max_false_alarm=max_false_alarm).fit(data, None, verified=checked, features=names)
+        found = LabelAudit(max_false_alarm=max_false_alarm).fit(data, None, features=names)
+        if columns.id is not None:
+            notes = [*notes, *_repeated(data, found.ids_.tolist(), columns.id)]
     return found, notes
+
+
+def _repeated(data: "PartedInput", listed: list[Any], name: str) -> list[str]:
+    """That ids do not tell rows apart, where a row that is listed has the same as another one of the table."""
+    from operator import add
+
+    from robustlda.tables.understanding import repeated_ids
+
+    assert data.ids is not None
+    return repeated_ids(data.ids.parts.fold(partial(_times, set(listed)), add, data.ids), name)
+
+
+def _times(names: Collection[Any], ids: "Array") -> Counter[str]:
+    return Counter(str(name) for name in ids.tolist() if name in names)
 
 
 def fit(
@@ -144,8 +163,7 @@ def fit(
     with _watched(screen, "fit") as watch:
         data, preparation, notes = _read(table, columns, verified, checkpoint, watch)
         check(preparation)
-        checked = _verified(verified, data) if verified else None
-        model = RobustLDA().fit(data, None, verified=checked)
+        model = RobustLDA().fit(data, None)
     return preparation, model, notes
 
 
@@ -184,15 +202,23 @@ def _read(
     checkpoint: Path | None,
     watch: Callable[[int, float | None], None],
 ) -> "tuple[PartedInput, TablePreparation, list[str]]":
-    """Rows as features, what makes features of them, and what has to be said about columns and labels."""
+    """Rows as features, what makes features of them, and what has to be said about columns and labels.
+
+    As in memory, rows of a label that occurs only once or twice are set aside, unless they were found to be in another
+    class.
+    """
     from robustlda.data import ParquetTable, parted_input
+    from robustlda.data.columns import Column
     from robustlda.data.journal import Journal
-    from robustlda.data.parquet import parquet_files, schema_of
+    from robustlda.data.parquet import Fragment, common_types, parquet_files, schema_of
     from robustlda.tables.parts import fitted_to_some
     from robustlda.tables.preparation import TablePreparation
+    from robustlda.tables.understanding import rare_labels
 
     label, files = label_column(columns), parquet_files(table)
-    _check_one_person(label, schema_of(files[0]).names)
+    schema = schema_of(files[0])
+    _check_one_person(label, schema.names)
+    common_types(files)
     preparation = TablePreparation(columns=columns.features, keep=columns.keep)
     fitted_to_some(files, label, columns.id, preparation)
     rows = ParquetTable(table, label, id=columns.id, preparation=preparation)
@@ -200,22 +226,113 @@ def _read(
     journal.begin((__version__, rows.identity(), columns, [path.read_bytes() for path in verified]))
     # Features are known by their places, as those that the preparation makes of other tables are.
     data = replace(parted_input.read(rows, journal=journal), names=None)
-    data, more = _as_classes(data, label, exact=columns.exact_labels)
-    return data, preparation, [*(finding.message for finding in preparation.findings_), *more]
+    classes = _classes(data, label, schema.field(label).type, exact=columns.exact_labels)
+    data = classes.named(data)
+    checked = _verified(verified, data) if verified else {}
+    moved = _moved(data, checked)
+    rare, more = rare_labels(classes.names, classes.counts, left := classes.counts - classes.count(moved.values()))
+    if rare.any():
+        places = _places(data, set(classes.names[rare].tolist()))
+        rows = rows.without([row for row in places if row not in moved])
+        data = classes.named(replace(parted_input.read(rows, journal=journal), names=None))
+    if checked:
+        numbers = Column.kept(data.store.rows.parts, rows.fragments).apply(Fragment.numbers)
+        # A class of which nobody is left is none; its rows go by what was found.
+        gone = set(classes.names[rare | (left == 0)].tolist())
+        right = {row: checked[row] for row, name in moved.items() if name in gone}
+        data = replace(
+            data,
+            labels=numbers.apply(partial(_relabeled, right), data.labels),
+            verified=numbers.apply(partial(_looked_up, checked)),
+        )
+    findings = [*preparation.findings_, *classes.findings, *more]
+    return data, preparation, [finding.message for finding in findings]
 
 
-def _as_classes(data: "PartedInput", label: str, *, exact: bool) -> "tuple[PartedInput, list[str]]":
-    """The rows with the names of their classes, as they would have in memory; labels that differ only in case or spaces
-    are one.
-    """
-    from functools import partial
+def _moved(data: "PartedInput", checked: dict[int, Any]) -> dict[int, Any]:
+    """The labels of rows that were found to be in another class."""
+    import numpy as np
 
+    from robustlda.tables.understanding import name_of, spelling_key
+
+    if not checked or data.labels is None:
+        return {}
+    given = zip(checked.items(), data.labels[np.array(list(checked), int)].tolist(), strict=True)
+    return {row: name for (row, right), name in given if spelling_key(name_of(right)) != spelling_key(name_of(name))}
+
+
+def _relabeled(right: dict[int, Any], numbers: "Array", labels: "Array") -> "Array":
+    """The labels but of some rows, by their numbers."""
+    import numpy as np
+
+    labels = labels.copy()
+    for place in np.flatnonzero(np.isin(numbers, list(right))):
+        labels[place] = right[int(numbers[place])]
+    return labels
+
+
+def _looked_up(values: dict[int, Any], numbers: "Array") -> "Array":
+    import numpy as np
+
+    return np.array([*map(values.get, numbers.tolist()), None], object)[:-1]
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """The labels of a table in parts, what the classes are called, how many rows each has, and what is to be said."""
+
+    distinct: "Array"
+    spelled: "Array"
+    names: "Array"
+    counts: "Array"
+    findings: "list[Finding]"
+
+    def count(self, labels: Collection[Any]) -> "Array":
+        """How many of some labels name each class."""
+        import numpy as np
+
+        times = Counter(labels)
+        return np.array([times[name] for name in self.names.tolist()])
+
+    def named(self, data: "PartedInput") -> "PartedInput":
+        """The rows with the names of their classes."""
+        distinct, labels = self.distinct, data.labels
+        if labels is None or (self.spelled.tolist() == distinct.tolist() and not isinstance(distinct[0], float)):
+            return data
+        return replace(data, labels=labels.apply(partial(_respelled, distinct, self.spelled)))
+
+
+def _places(data: "PartedInput", names: Collection[Any]) -> list[int]:
+    """The numbers of the rows with these labels."""
+    from operator import add
+
+    from robustlda.data.columns import positions
+
+    assert data.labels is not None
+    return list(data.labels.parts.fold(partial(_places_here, names), add, data.labels, positions(data.labels)))
+
+
+def _places_here(names: Collection[Any], labels: "Array", places: "Array") -> list[int]:
+    return [place for name, place in zip(labels.tolist(), places.tolist(), strict=True) if name in names]
+
+
+def _classes(data: "PartedInput", label: str, kind: Any, *, exact: bool) -> _Classes:
+    """The classes, called as they would be in memory; labels that differ only in case or spaces are one."""
     import numpy as np
     import pyarrow as pa
 
-    from robustlda.tables.understanding import as_names, one_spelling, rare_labels
+    from robustlda.tables.columns import plain
+    from robustlda.tables.understanding import (
+        as_names,
+        check_classes,
+        check_label_counts,
+        check_label_type,
+        one_spelling,
+    )
 
     assert data.labels is not None
+    kind = plain(pa.chunked_array([], kind)).type
+    check_label_type(kind, label)
     counts = data.labels.parts.fold(_counted, _added, data.labels)
     if None in counts:
         lack = "1 row has" if counts[None] == 1 else f"{counts[None]:,} rows have"
@@ -226,19 +343,15 @@ def _as_classes(data: "PartedInput", label: str, *, exact: bool) -> "tuple[Parte
     distinct = np.array([*sorted(counts), None], object)[:-1]
     names = np.array(as_names(pa.chunked_array([pa.array(distinct)])).to_pylist())
     often = np.array([counts[each] for each in distinct])
+    check_label_counts(len(distinct), int(often.sum()), kind, label)
     spelled, findings = (names, []) if exact else one_spelling(names, often, label)
-    notes = [finding.message for finding in findings]
+    check_classes(spelled, label)
     classes, index = np.unique(spelled, return_inverse=True)
-    notes += rare_labels(classes, np.bincount(index, often))
-    if spelled.tolist() == distinct.tolist() and not isinstance(distinct[0], float):
-        return data, notes
-    return replace(data, labels=data.labels.apply(partial(_respelled, distinct, spelled))), notes
+    return _Classes(distinct, spelled, classes, np.bincount(index, often).astype(int), findings)
 
 
 def _counted(labels: Any) -> dict[Any, int]:
     """How often there is each label in a part; missing ones, empty ones and question marks under None."""
-    from collections import Counter
-
     from robustlda.data.parted_input import MAX_LABELS
 
     counts = Counter(

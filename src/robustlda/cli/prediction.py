@@ -43,14 +43,16 @@ class Counts:
     known: int = 0
     agreeing: int = 0
     unseen: dict[str, list[str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     def __add__(self, other: "Counts") -> "Counts":
         names = {**self.unseen, **other.unseen}
         unseen = {name: sorted({*self.unseen.get(name, ()), *other.unseen.get(name, ())}) for name in names}
-        return Counts(self.rows + other.rows, self.known + other.known, self.agreeing + other.agreeing, unseen)
+        notes = list(dict.fromkeys([*self.notes, *other.notes]))
+        return Counts(self.rows + other.rows, self.known + other.known, self.agreeing + other.agreeing, unseen, notes)
 
     def sentences(self, label: str) -> list[str]:
-        lines = []
+        lines = list(self.notes)
         for name, words in self.unseen.items():
             shown = ", ".join(map(repr, words[:_SHOWN])) + (", …" if len(words) > _SHOWN else "")
             lines.append(f"Column {name!r} has values that the model has not seen, and ignores: {shown}.")
@@ -61,11 +63,15 @@ class Counts:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked: of which model, how rows are called in the answer, and whether all probabilities are wanted."""
+    """What is asked: of which model, how rows are called in the answer, and whether all probabilities are wanted.
+
+    Names of rows get the `id_type`, so that those of several files can stand in one column.
+    """
 
     path: Path
     id: str | None
     probabilities: bool
+    id_type: pa.DataType | None = None
 
     @property
     def model(self) -> persistence.TableModel:
@@ -84,6 +90,8 @@ class Question:
         P, classes = np.asarray(self.model.probabilities(piece)), self.model.classes
         best = P.argmax(axis=1)
         ids = np.arange(first, first + len(P)) if self.id is None else piece[self.id]
+        if self.id is not None and self.id_type is not None:
+            ids = piece[self.id].cast(self.id_type)
         columns = {"id": ids, "predicted": pa.array(classes[best].tolist()), "probability": P[np.arange(len(P)), best]}
         if self.probabilities:
             columns |= {f"probability of {c}": P[:, k] for k, c in enumerate(classes)}
@@ -126,7 +134,7 @@ def _blamed_on(path: Path) -> Iterator[None]:
 def _counted(model: persistence.TableModel, piece: pa.Table, found: pa.Table) -> Counts:
     from robustlda.tables.understanding import as_names, has_label, spelling_key
 
-    counts = Counts(piece.num_rows, unseen=model.unseen(piece))
+    counts = Counts(piece.num_rows, unseen=model.unseen(piece), notes=model.told(piece))
     if model.label in piece.column_names:
         known = has_label(piece[model.label])
         given, said = (
@@ -157,13 +165,19 @@ def check_place(out: Path, force: bool) -> None:
 def predict_in_parts(question: Question, table: str, out: Path, checkpoint: Path | None, screen: "Screen") -> Counts:
     """Predictions for Parquet files, all of them at their place, or none."""
     from robustlda.cli.tables import check_kept
-    from robustlda.data.parquet import fragments, parquet_files, schema_of
+    from robustlda.data.parquet import common_types, fragments, parquet_files, schema_of
 
     files = parquet_files(table)
     check_kept(out, *files, *{Path(path).parent for path in files})
     pieces = [piece for path in files for piece in fragments(path, max(1, len(question.model.columns)))]
     question.check(table, len(pieces), schema_of(files[0]).names)
-    question = replace(question, path=question.path.absolute())  # workers may be in another folder
+    different = [path for path in files if question.id is not None and question.id not in schema_of(path).names]
+    if different:
+        first = Path(files[0]).name
+        raise ValueError(f"{Path(different[0]).name} has no column {question.id!r}, which {first} has.")
+    types = common_types(files, [question.id]) if question.id is not None else {}
+    # Workers may be in another folder.
+    question = replace(question, path=question.path.absolute(), id_type=types.get(question.id or ""))
     with replacing_together(out.parent, [out.name]) as temporary:
         folder = temporary / ("parts" if out.suffix else out.name)
         if checkpoint is not None:

@@ -4,7 +4,8 @@
 part after the other. Dask does the same with many workers (`dask_parts`).
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -94,18 +95,62 @@ class Blocks:
 
     def __init__(self, source: Callable[[], Iterable[Any]] | Iterable[Any]) -> None:
         if isinstance(source, Iterator):
-            raise TypeError(
-                f"{type(source).__name__} can be read only once, and several passes are needed: give a function that "
-                "returns a new iterator, or something that can be iterated over again, such as a list."
-            )
+            raise TypeError(_once(source))
         self._source = source
+        self._read: Any = None  # the iterator that the source returned last
 
     def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
-        for part in self._source() if callable(self._source) else self._source:
+        parts = self._source() if callable(self._source) else self._source
+        if not isinstance(parts, Iterable):
+            raise TypeError(f"A source yields pairs of rows and labels; {type(parts).__name__} yields nothing.")
+        if isinstance(parts, Iterator):
+            if parts is self._read:
+                raise TypeError(_once(parts))
+            self._read = parts  # of which nothing is left when it was read; a list would stay in memory
+        for part in parts:
             if not (isinstance(part, tuple) and len(part) in (2, 3)):
                 raise TypeError(
                     f"A source yields (rows, labels) or (rows, labels, weights), not {type(part).__name__}."
                 )
             rows, labels, weights = part if len(part) == 3 else (*part, None)
+            if not hasattr(rows, "shape"):
+                raise TypeError(
+                    f"Rows are an array, a DataFrame or a sparse matrix, not {type(rows).__name__}: np.array(rows)."
+                )
             if rows.shape[0]:
                 yield rows, labels, weights
+
+
+def _once(source: Any) -> str:
+    return (
+        f"{type(source).__name__} can be read only once, and several passes are needed: give a function that "
+        "returns a new iterator, or something that can be iterated over again, such as a list."
+    )
+
+
+@dataclass(frozen=True)
+class SameBlocks:
+    """Blocks of so many rows each, which have to be those in every pass; if it is not known yet, of some rows."""
+
+    blocks: Blocks
+    sizes: Sequence[int] | None = None
+
+    def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
+        found: list[int] = []
+        for part in self.blocks:
+            found.append(part[0].shape[0])
+            if self.sizes is not None and list(self.sizes[: len(found)]) != found:
+                raise ValueError(self._changed(found))
+            yield part
+        if self.sizes is None and not found:
+            raise ValueError("The source yields no rows.")
+        if self.sizes is not None and len(found) < len(self.sizes):
+            raise ValueError(self._changed(found))
+
+    def _changed(self, found: list[int]) -> str:
+        last, expected = len(found), list(self.sizes or ())
+        if found == expected[:last] or last > len(expected):
+            what = f"{len(expected)} blocks in the first pass, and {'more' if last > len(expected) else last} now"
+        else:
+            what = f"{expected[last - 1]} rows in block {last - 1} in the first pass, and {found[-1]} now"
+        return f"The source yielded {what}: it has to yield the same blocks in the same order every time."

@@ -6,8 +6,10 @@ Which rows a part has is known from the footers of the files, before anything is
 
 import glob
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,19 +26,37 @@ _PART = 1 << 22  # numbers in a part, if its row groups are not larger: 16 MB in
 
 @dataclass(frozen=True)
 class Fragment:
-    """Some row groups of a file."""
+    """Some row groups of a file, of which `first` is the number of the first row in the table.
+
+    Rows that are `left_out`, by their places among these, are in none of the answers, and not counted in `size`.
+    """
 
     path: str
     groups: tuple[int, ...]
     size: int
+    first: int = 0
+    left_out: tuple[int, ...] = ()
 
-    def column(self, name: str) -> Array:
-        return np.asarray(self.table([name]).column(0).to_numpy())
+    def numbers(self) -> Array:
+        """What the rows are called where no column says so."""
+        rows = np.arange(self.first, self.first + self.size + len(self.left_out))
+        return np.delete(rows, list(self.left_out))
+
+    def without(self, numbers: Sequence[int]) -> "Fragment":
+        """The same rows but those of these numbers in the table."""
+        places = np.flatnonzero(np.isin(self.numbers(), numbers))
+        return replace(self, size=self.size - len(places), left_out=tuple(places.tolist()))
+
+    def column(self, name: str, kind: pa.DataType | None = None) -> Array:
+        """The values of a column, of a type that those of other files have, too."""
+        column = self.table([name]).column(0)
+        return np.asarray((column if kind is None else column.cast(kind)).to_numpy())
 
     def table(self, names: Sequence[str]) -> pa.Table:
         footer = _footer(*states([self.path])[0])
-        with pq.ParquetFile(self.path, memory_map=True, metadata=footer) as file:
-            return _flattened(file.read_row_groups(list(self.groups), list(names), use_threads=False))
+        with _blamed_on(self.path), pq.ParquetFile(self.path, memory_map=True, metadata=footer) as file:
+            table = _flattened(file.read_row_groups(list(self.groups), list(names), use_threads=False))
+        return table.take(np.delete(np.arange(table.num_rows), list(self.left_out))) if self.left_out else table
 
     def rows(self, names: Sequence[str], dtype: Any) -> Array:
         """The columns side by side; what is missing is NaN."""
@@ -112,10 +132,15 @@ class ParquetTable:
             raise ValueError(
                 f"{Path(self.files[0]).name} has no column {missing[0]!r}; it has {_listed(schema.names)}."
             )
+        # Names of rows stand in one column of the results.
+        self.id_type = None if id is None else common_types(self.files, [id])[id]
         self._columns, self.features, self.dtype, self.left_out = self._read_as(schema, features)
-        self.fragments = [f for path in self.files for f in self._fragments(path)]
-        if not self.fragments:
+        found = [f for path in self.files for f in self._fragments(path)]
+        if not found:
             raise ValueError(f"There are no rows in {len(self.files)} Parquet files.")
+        firsts = np.cumsum([0, *(fragment.size for fragment in found)])
+        self.fragments = [replace(f, first=int(first)) for f, first in zip(found, firsts[:-1], strict=True)]
+        self.is_whole = True
 
     def _read_as(
         self, schema: pa.Schema, features: Sequence[str] | None
@@ -151,6 +176,13 @@ class ParquetTable:
                 )
         return fragments(path, len(self.features))
 
+    def without(self, numbers: Sequence[int]) -> "ParquetTable":
+        """The same table without the rows of these numbers, of which there are few; others keep theirs."""
+        table = copy(self)
+        table.fragments = [each for each in (f.without(numbers) for f in self.fragments) if each.size]
+        table.is_whole = False
+        return table
+
     def identity(self) -> tuple[Any, ...]:
         """What makes this table this one: its files as they are now, and what is read of them."""
         return states(self.files), self.sizes, self.label, self.features, self._columns, self.id, self.verified
@@ -168,7 +200,38 @@ class ParquetTable:
 
 def schema_of(path: str) -> pa.Schema:
     """The columns of a file, nested fields by the path to them."""
-    return _flattened(pq.read_schema(path).empty_table()).schema
+    with _blamed_on(path):
+        return _flattened(pq.read_schema(path).empty_table()).schema
+
+
+def common_types(files: Sequence[str], names: Sequence[str] | None = None) -> dict[str, pa.DataType]:
+    """The types that columns have in all files, of all columns if no names are given; a ValueError if one has none."""
+    known: dict[str, tuple[pa.Field, str]] = {}
+    for path in files:
+        for field in (field for field in schema_of(path) if names is None or field.name in names):
+            before, where = known.get(field.name, (field, path))
+            try:
+                (both,) = pa.unify_schemas([pa.schema([before]), pa.schema([field])], promote_options="permissive")
+            except (pa.ArrowInvalid, pa.ArrowTypeError):
+                raise ValueError(
+                    f"The column {field.name!r} is of type {before.type} in {Path(where).name}, but {field.type} in "
+                    f"{Path(path).name}; give it one type."
+                ) from None
+            known[field.name] = both, where
+    return {name: field.type for name, (field, _) in known.items()}
+
+
+@contextmanager
+def _blamed_on(path: str) -> Iterator[None]:
+    """Errors of Arrow, which do not say in which file something is damaged."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        if getattr(error, "errno", None) is not None:  # of the system, which knows its files
+            raise
+        raise ValueError(
+            f"{path} is not a complete Parquet file (damaged, truncated or encrypted); copy or write it anew."
+        ) from error
 
 
 def _flattened(table: pa.Table) -> pa.Table:
@@ -180,7 +243,8 @@ def _flattened(table: pa.Table) -> pa.Table:
 @lru_cache(maxsize=64)
 def _footer(path: str, size: int, changed: int) -> pq.FileMetaData:
     """What a file says about itself, which takes as long to read as some of its rows."""
-    return pq.read_metadata(path)
+    with _blamed_on(path):
+        return pq.read_metadata(path)
 
 
 def fragments(path: str, width: int) -> list[Fragment]:

@@ -4,7 +4,7 @@ A statistic goes to the parts, is computed there block by block like in memory, 
 pairwise order. So the answer does not depend on who computed which part, nor on when, nor on how often.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -42,13 +42,13 @@ class PartedStore:
     """Rows in parts, somewhere else: what is computed of them is computed where they are.
 
     `rows` holds an array or a CSR matrix for every part. Only sums of statistics come here, and rows that were asked
-    for by number.
+    for by number. `names` are those of the features, where rows came with any.
     """
 
     in_memory = False
 
-    def __init__(self, rows: Column, d: int, dtype: Any, *, sparse: bool) -> None:
-        self.rows, self.sparse, self.dtype = rows, sparse, np.dtype(dtype)
+    def __init__(self, rows: Column, d: int, dtype: Any, *, sparse: bool, names: Sequence[Any] | None = None) -> None:
+        self.rows, self.sparse, self.dtype, self.names = rows, sparse, np.dtype(dtype), names
         self.shape = sum(rows.parts.sizes), d  # not a number, where nobody has counted the rows
 
     def tell(self, objective: float) -> None:

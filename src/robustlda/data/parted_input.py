@@ -13,8 +13,9 @@ from typing import Any, cast
 import numpy as np
 from scipy.sparse import csr_array
 
-from robustlda.data.chunked import Blocks, LocalParts
+from robustlda.data.chunked import Blocks, LocalParts, SameBlocks
 from robustlda.data.columns import Column
+from robustlda.data.given import as_given
 from robustlda.data.journal import Journal
 from robustlda.data.parquet import Fragment, ParquetTable
 from robustlda.data.parted import PartedStore
@@ -59,11 +60,11 @@ def is_dask(X: Any) -> bool:
 
 
 def read(
-    X: Any, y: Any = None, weight: Any = None, journal: Journal | None = None, *, verified: Any = None
+    X: Any, y: Any = None, weight: Any = None, journal: Journal | None = None, *, verified: Any = None, ids: Any = None
 ) -> PartedInput:
-    """The parts of X, and what belongs to their rows; `verified` has a value for each of them."""
+    """The parts of X, and what belongs to their rows; `verified` and `ids` have a value for each of them."""
     if is_dask(X):
-        return _from_dask(X, y, weight, journal, verified)
+        return _from_dask(X, journal, {"y": y, "sample_weight": weight, "verified": verified, "ids": ids})
     if isinstance(X, PartedInput):
         found = X
     elif isinstance(X, ParquetTable):
@@ -72,21 +73,37 @@ def read(
         raise TypeError("Rows in parts that were read already have no labels; give what they were read from.")
     else:
         found = _from_blocks(X, journal)
-    return found if verified is None else replace(found, verified=_divided(verified, found))
-
-
-def _divided(values: Any, found: PartedInput) -> Column:
-    """One value for every row, in the parts of the rows."""
-    if is_dask(values):
-        raise TypeError("verified is a Dask collection, but X is not: give an array or a dict from row to right label.")
+    if y is not None:
+        _check_alone(found.labels, "y", "labels")
+        found = replace(found, labels=_divided(y, found, "y", "an array", "one label each"))
+    if weight is not None:
+        _check_alone(found.weight, "sample_weight", "weights")
+        column = _divided(weight, found, "sample_weight", "an array", "one number each")
+        found = replace(found, weight=column.apply(_numbers))
+    if ids is not None:
+        _check_alone(found.ids, "ids", "ids")
+        found = replace(found, ids=_divided(ids, found, "ids", "an array", "one for each"))
+    if verified is None:
+        return found
     if found.verified is not None:
         raise ValueError("The table names a column with verified labels, and verified is given as well; give one.")
-    values, n = np.asarray(values), found.store.shape[0]
+    forms = "a mask, a dict from row to label, or one label each with None where nobody has looked"
+    column = _divided(verified, found, "verified", "an array or a dict from row to right label", forms)
+    return replace(found, verified=column)
+
+
+def _check_alone(there: Column | None, name: str, what: str) -> None:
+    if there is not None:
+        raise ValueError(f"X comes with its own {what}, and {name} is given as well; pass {name}=None.")
+
+
+def _divided(values: Any, found: PartedInput, name: str, beside: str, wanted: str) -> Column:
+    """One value for every row, in the parts of the rows."""
+    if is_dask(values):
+        raise TypeError(f"{name} is a Dask collection, but X is not: give {beside}.")
+    values, n = as_given(values), found.store.shape[0]
     if values.shape != (n,):
-        raise ValueError(
-            f"verified has shape {values.shape}, but there are {n} samples: give a mask, a dict from row to label, or "
-            "one label each with None where nobody has looked."
-        )
+        raise ValueError(f"{name} has shape {values.shape}, but there are {n} samples: give {wanted}.")
     parts = found.store.rows.parts
     return Column.kept(parts, np.split(values, np.cumsum(parts.sizes)[:-1]))
 
@@ -96,14 +113,17 @@ def rows_to_predict(X: Any) -> PartedStore:
     if isinstance(X, PartedStore):
         return X
     if not is_dask(X):
-        return read(X).store
+        found = read(X)
+        store, names = found.store, found.names
+        rows = store.rows.apply(partial(finite_rows, store.dtype))
+        return PartedStore(rows, store.shape[1], store.dtype, sparse=store.sparse, names=names)
     from robustlda.data import dask_parts
 
-    tasks, sizes, d, dtype, _ = dask_parts.rows_and_sizes(X)
+    tasks, sizes, d, dtype, names = dask_parts.rows_and_sizes(X)
     parts = dask_parts.DaskParts([cast(int, size) if np.isnan(size) else int(size) for size in sizes])
     dtype = np.dtype(np.float32 if dtype == np.float32 else np.float64)
     rows = Column.kept(parts, tasks).apply(partial(finite_rows, dtype))
-    return PartedStore(rows, d, dtype, sparse=False)
+    return PartedStore(rows, d, dtype, sparse=False, names=names)
 
 
 def finite_rows(dtype: Any, part: Any) -> Any:
@@ -115,35 +135,39 @@ def finite_rows(dtype: Any, part: Any) -> Any:
     return rows
 
 
-def _from_dask(X: Any, y: Any, weight: Any, journal: Journal | None, verified: Any) -> PartedInput:
+def _from_dask(X: Any, journal: Journal | None, beside: dict[str, Any]) -> PartedInput:
+    """The parts of a Dask collection, with what is beside its rows by the name of the parameter."""
     from robustlda.data import dask_parts
 
     tasks, sizes, d, _, names = dask_parts.rows_and_sizes(X)
     kept: list[Any] = [tasks]
-    asked = (("y", y), ("sample_weight", weight), ("verified", verified))
-    given = [(name, values) for name, values in asked if values is not None]
+    given = [(name, values) for name, values in beside.items() if values is not None]
     parts = dask_parts.DaskParts([0] * len(tasks), journal)
     if np.isnan(sizes).any() and any(not hasattr(values, "to_delayed") for _, values in given):
-        shapes = parts.fold(_shapes, _joined, Column.kept(parts, tasks))
-        sizes = [shape[0] for shape in shapes]
+        sizes = [part.rows for part in parts.fold(_counted, _joined, Column.kept(parts, tasks))]
     for name, values in given:
         split = dask_parts.values_of(values, sizes, name)
         if len(split) != len(tasks):
             raise ValueError(
                 f"X has {len(tasks)} partitions and {name} {len(split)}, of which it is not known how many rows they "
-                f"have: call X = X.compute_chunk_sizes() and {name} = {name}.compute_chunk_sizes() first."
+                f"have: call X = {_counting('X', X)} and {name} = {_counting(name, values)} first."
             )
         kept.append(split)
-    shapes = parts.fold(_shapes, _joined, *(Column.kept(parts, results) for results in kept))
-    for name, column in zip([name for name, _ in given], range(2, 2 + len(given)), strict=True):
-        _check_lengths([(shape[0], shape[column + 1]) for shape in shapes], name)
-    some = [k for k, shape in enumerate(shapes) if shape[0]]
-    whole = dask_parts.DaskParts([shapes[k][0] for k in some], parts.journal)
+    counted = parts.fold(_counted, _joined, *(Column.kept(parts, results) for results in kept))
+    for item, (name, _) in enumerate(given):
+        _check_beside(counted, item, name)
+    some = [k for k, part in enumerate(counted) if part.rows]
+    whole = dask_parts.DaskParts([counted[k].rows for k in some], parts.journal)
     columns = [Column.kept(whole, [results[k] for k in some]) for results in kept]
     by_name = dict(zip([name for name, _ in given], columns[1:], strict=True))
-    found = _input(columns[0], [shapes[k] for k in some], d, by_name.get("y"), by_name.get("sample_weight"), names)
-    checked = by_name.get("verified")
-    return found if checked is None else replace(found, verified=checked.apply(_one_column))
+    found = _input(columns[0], [counted[k] for k in some], d, by_name.get("y"), by_name.get("sample_weight"), names)
+    verified, ids = (by_name[name].apply(_one_column) if name in by_name else None for name in ("verified", "ids"))
+    return replace(found, verified=verified, ids=ids)
+
+
+def _counting(name: str, values: Any) -> str:
+    """How Dask is asked to count the rows of a collection."""
+    return f"{name}.compute_chunk_sizes()" if hasattr(values, "chunks") else f"{name}.to_dask_array(lengths=True)"
 
 
 def _from_parquet(table: ParquetTable, journal: Journal | None) -> PartedInput:
@@ -152,7 +176,9 @@ def _from_parquet(table: ParquetTable, journal: Journal | None) -> PartedInput:
     fragments = Column.kept(parts, table.fragments)
     store = PartedStore(fragments.apply(table.rows), len(table.features), table.dtype, sparse=False)
     labels = fragments.apply(partial(_column_of, table.label))
-    ids = None if table.id is None else fragments.apply(partial(_column_of, table.id))
+    ids = None if table.is_whole else fragments.apply(Fragment.numbers)
+    if table.id is not None:
+        ids = fragments.apply(Fragment.column, table.id, table.id_type)
     verified = None if table.verified is None else fragments.apply(partial(_column_of, table.verified))
     return PartedInput(store, labels, None, table.features, ids, verified)
 
@@ -184,24 +210,31 @@ def _has_cluster() -> bool:
 
 
 def _from_blocks(blocks: Blocks, journal: Journal | None) -> PartedInput:
-    first = LocalParts([], journal)
-    shapes = first.fold(_shapes, _joined, *(Column.kept(first, blocks, item) for item in range(3)))
-    _check_lengths([(shape[0], shape[3]) for shape in shapes], "y")
-    weighted = shapes[0][4] is not None
-    if weighted:
-        _check_lengths([(shape[0], shape[4]) for shape in shapes], "sample_weight")
-    parts = LocalParts([shape[0] for shape in shapes], first.journal)
-    rows, labels, weight = (Column.kept(parts, blocks, item) for item in range(3))
-    return _input(rows, shapes, shapes[0][1], labels, weight if weighted else None, None)
+    first, unknown = LocalParts([], journal), SameBlocks(blocks)
+    counted = first.fold(_counted, _joined, *(Column.kept(first, unknown, item) for item in range(3)))
+    labeled, weighted = _check_beside(counted, 0, "y"), _check_beside(counted, 1, "sample_weight")
+    parts = LocalParts([part.rows for part in counted], first.journal)
+    again = SameBlocks(blocks, parts.sizes)
+    rows, labels, weight = (Column.kept(parts, again, item) for item in range(3))
+    names = next((list(part.names) for part in counted if part.names is not None), None)
+    return _input(rows, counted, counted[0].features, labels if labeled else None, weight if weighted else None, names)
 
 
 def _input(
-    rows: Column, shapes: Sequence[tuple[Any, ...]], d: int, labels: Any, weight: Any, names: list[str] | None
+    rows: Column, counted: "Sequence[_Counted]", d: int, labels: Any, weight: Any, names: list[str] | None
 ) -> PartedInput:
-    wrong = [shape for shape in shapes if shape[1] != d]
+    wrong = [part for part in counted if part.features != d]
     if wrong:
-        raise ValueError(f"Some parts of X have {d} features, others {wrong[0][1]}; all need the same.")
-    kinds = {shape[2] for shape in shapes}
+        raise ValueError(f"Some parts of X have {d} features, others {wrong[0].features}; all need the same.")
+    for k, part in enumerate(counted):
+        here = () if names is None or part.names is None else zip(part.names, names, strict=True)
+        other = next(((name, expected) for name, expected in here if name != expected), None)
+        if other is not None:
+            raise ValueError(
+                f"Part {k} of X has the column {other[0]!r} where others have {other[1]!r}: give all parts the same "
+                "columns in the same order."
+            )
+    kinds = {part.kind for part in counted}
     sparse = bool(kinds & {"sparse float32", "sparse float64"})
     dtype = np.dtype(np.float32 if kinds <= {"float32", "sparse float32"} else np.float64)
     store = PartedStore(rows.apply(partial(_rows_of_type, dtype, sparse)), d, dtype, sparse=sparse)
@@ -216,28 +249,55 @@ def _rows_of_type(dtype: Any, sparse: bool, part: Any) -> Any:
 
 
 def _one_column(values: Any) -> Array:
-    values = np.asarray(values)
+    values = as_given(values)
     if values.ndim == 2 and values.shape[1] > 1:
         raise ValueError(ONE_ANSWER)
     return values[:, 0] if values.ndim == 2 else values
 
 
 def _numbers(values: Any) -> Array:
-    return np.asarray(values, float).ravel()
+    try:
+        return np.asarray(values, float).ravel()
+    except (TypeError, ValueError):
+        kind = np.asarray(values).dtype
+        raise ValueError(
+            f"sample_weight holds values that are no numbers (type {kind}); give one number each."
+        ) from None
 
 
-def _shapes(rows: Any, *others: Any) -> list[tuple[Any, ...]]:
-    """Rows, features and type of a part, and how many labels and weights there are."""
+@dataclass(frozen=True)
+class _Counted:
+    """What is known of a part: its rows and features, their type and names, and how many values are beside them."""
+
+    rows: int
+    features: int
+    kind: str
+    names: tuple[Any, ...] | None
+    beside: tuple[int | None, ...]
+
+
+def _counted(rows: Any, *others: Any) -> list[_Counted]:
     found = as_rows(rows if is_sparse(rows) else rows[:1], None)
     kind = ("" if isinstance(found, np.ndarray) else "sparse ") + str(found.dtype)
-    return [(rows.shape[0], found.shape[1], kind, *(None if v is None else len(v) for v in others))]
+    names = getattr(rows, "column_names", getattr(rows, "columns", None))  # of Arrow tables and of other ones
+    beside = tuple(None if values is None else len(values) for values in others)
+    return [_Counted(rows.shape[0], found.shape[1], kind, None if names is None else tuple(names), beside)]
 
 
-def _joined(left: list[Any], right: list[Any]) -> list[Any]:
-    return left + right
+def _joined(left: list[_Counted], right: list[_Counted]) -> list[_Counted]:
+    """One list; names that are the same are there once."""
+    names = left[0].names
+    return left + [replace(part, names=names) if part.names == names else part for part in right]
 
 
-def _check_lengths(lengths: Sequence[tuple[int, int]], name: str) -> None:
-    for part, (rows, values) in enumerate(lengths):
-        if rows != values:
-            raise ValueError(f"Part {part} of X has {rows} rows, but {name} has {values} values there: give one each.")
+def _check_beside(counted: Sequence[_Counted], item: int, name: str) -> bool:
+    """Whether there are labels, or weights; then every part needs one for each of its rows."""
+    lengths = [part.beside[item] for part in counted]
+    if all(values is None for values in lengths):
+        return False
+    for k, (part, values) in enumerate(zip(counted, lengths, strict=True)):
+        if part.rows != values:
+            raise ValueError(
+                f"Part {k} of X has {part.rows} rows, but {name} has {values or 0} values there: give one each."
+            )
+    return True

@@ -288,6 +288,8 @@ def as_rows(part: Any, dtype: Any) -> Any:
         rows = part.to_numpy() if hasattr(part, "to_numpy") else np.asarray(part)
     if rows.ndim != 2:
         raise ValueError(f"Rows came as an array of {rows.ndim} dimensions; samples are the rows of an array of 2.")
+    if rows.dtype.kind == "c":
+        raise ValueError(f"X holds complex numbers (type {rows.dtype}); real ones are needed.")
     dtype = dtype or (np.float32 if rows.dtype == np.float32 else np.float64)
     try:
         return rows.astype(dtype, copy=False)

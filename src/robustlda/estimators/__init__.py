@@ -3,7 +3,6 @@
 from robustlda.estimators._base import DiscriminantProjection, fit_decision, fit_parts, labels_and_answers
 from robustlda.estimators._validation import (
     answer_table,
-    as_given,
     check_labels,
     check_seed,
     check_whole,
@@ -18,7 +17,6 @@ from robustlda.estimators._validation import (
 __all__ = [
     "DiscriminantProjection",
     "answer_table",
-    "as_given",
     "check_labels",
     "check_seed",
     "check_whole",

@@ -19,7 +19,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from robustlda.data import Samples, Store, Weights, as_samples, parted_input
+from robustlda.data import Samples, Store, Weights, as_samples
 from robustlda.data.centering import CENTERS
 from robustlda.data.chunked import Blocks
 from robustlda.data.columns import class_totals, given_back
@@ -424,6 +424,7 @@ class DiscriminantProjection(
         if is_parted(X):
             found = validation.parted_training(self, X, y, sample_weight, reset=False)
             classes, rule = self.classes_, self.rule_
+            validation.check_comparable(found, classes)
             right = self.rule_rows(found.store).lazily(
                 lambda block, y: (classes[rule.scores(block).argmax(axis=1)] == y,), found.labels
             )
@@ -528,17 +529,16 @@ def _adopt(model: DiscriminantProjection, trial: DiscriminantProjection) -> None
 
 
 def fit_parts(
-    model: DiscriminantProjection, X: Any, y: Any = None, verified: Any = None
-) -> tuple[FittedDecision, PartedInput, Checks]:
+    model: DiscriminantProjection, found: PartedInput, verified: Mapping[int, Any] | None
+) -> tuple[FittedDecision, Checks]:
     """Fit the model to rows in parts; what it believes about them is returned, and what it learned from."""
     model._check_parameters()
-    by_row = verified if isinstance(verified, Mapping) else None
-    found, trial = parted_input.read(X, y, verified=verified if by_row is None else None), _unfitted(model)
-    store, checks, weight = trial._check_parts(found, None, None, by_row)
+    trial = _unfitted(model)
+    store, checks, weight = trial._check_parts(found, None, None, verified)
     decision = trial._learn(store, checks, weight)
     assert decision is not None
     _adopt(model, trial)
-    return decision, found, checks
+    return decision, checks
 
 
 def _understood(y: Array, weight: Array) -> tuple[Array, Array, Answers | None]:

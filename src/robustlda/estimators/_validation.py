@@ -2,7 +2,7 @@
 
 import operator
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
@@ -18,6 +18,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from robustlda.data import columns, parted_input
 from robustlda.data.columns import Column
 from robustlda.data.device import DeviceStore, Place, is_foreign, to_numpy, without_derivatives
+from robustlda.data.given import as_given
 from robustlda.data.parted import PartedStore
 from robustlda.data.parted_input import MAX_LABELS, ONE_ANSWER, PartedInput
 from robustlda.data.store import Block, Store, as_store, as_stored, is_read_in_blocks, row_slices
@@ -27,6 +28,7 @@ from robustlda.plan import Plan
 _DTYPES = (np.float64, np.float32)
 _FARTHEST_WEIGHTS = 1e15
 _COUNTABLE = 2.0**53  # copies, beyond which their number is not a whole one any more
+_MAY_LACK = "fOmM"  # kinds of arrays in which a label may be missing
 _AS_GIVEN = -2  # of a class that a person has found to be the given one
 _MOST_FEATURES = 10_000  # of rows in parts, from which a matrix of features × features is made
 
@@ -70,7 +72,9 @@ def validated_store(estimator: BaseEstimator, X: Any, plan: Plan) -> Store:
         return as_store(_validated(estimator, X, accept_sparse="csr", dtype=_floats(X), reset=False))
     store = as_store(X)
     _check_features(estimator, store.shape[1], reset=False)
-    if not isinstance(store, PartedStore):  # rows of which say so themselves, when they are read
+    if isinstance(store, PartedStore):  # whose rows are checked when they are read
+        _check_names(estimator, store.names)
+    else:
         _peak(store, plan)
     return store
 
@@ -105,7 +109,9 @@ def parted_training(
     if found.labels is None:
         raise ValueError("y is None; give one label for each row.")
     _check_features(estimator, d, reset=reset)
-    if reset and found.names is not None and all(isinstance(name, str) for name in found.names):
+    if not reset:
+        _check_names(estimator, found.names)
+    elif found.names is not None and all(isinstance(name, str) for name in found.names):
         estimator.feature_names_in_ = np.array(found.names, object)
     if d > _MOST_FEATURES:
         raise ValueError(
@@ -113,7 +119,7 @@ def parted_training(
             "TruncatedSVD fitted to some of the rows."
         )
     if reset and n <= d:
-        raise ValueError(f"X has {n} rows for {d} features; rows in parts must be more. Use X.compute(): it is small.")
+        raise ValueError(f"X has {n} rows for {d} features; rows in parts must be more. Give so few in memory.")
     peak = _check_peaks(found.store, reset)
     if reset:
         estimator._peak = peak
@@ -138,6 +144,12 @@ def parted_classes(estimator: BaseEstimator, found: PartedInput) -> tuple[Array,
     if len(classes) < 2:
         raise ValueError(one_class(estimator, classes[0]))
     return classes, found.labels.apply(partial(_index_of, classes)).keep()
+
+
+def check_comparable(found: PartedInput, classes: Array) -> None:
+    """Refuse labels in parts that are missing, or of another type than the classes that they are compared with."""
+    assert found.labels is not None
+    _union(found.labels.parts.fold(_classes_of, _union, found.labels), classes)
 
 
 def needs_memory(estimator: BaseEstimator) -> str:
@@ -202,13 +214,17 @@ def _known(rows: Array, classes: Array, given: Array, positions: Array) -> Array
 
 
 def _classes_of(labels: Array) -> Array:
-    missing = [k for k, label in enumerate(labels.tolist()) if is_missing(label)] if labels.dtype.kind in "fO" else []
+    missing = sum(map(is_missing, labels.tolist())) if labels.dtype.kind in _MAY_LACK else 0
     if missing:
-        raise ValueError(f"y has {len(missing)} missing labels in one part; leave these rows out and predict them.")
+        raise ValueError(f"y has {missing} missing labels in one part; leave these rows out and predict them.")
+    if labels.dtype.kind == "O":
+        _check_kinds(labels.tolist())
     return np.unique(labels)[: MAX_LABELS + 1]
 
 
 def _union(left: Array, right: Array) -> Array:
+    if not left.dtype.kind == right.dtype.kind == "M":  # days and nanoseconds are other types in Python only
+        _check_kinds([*left[:1].tolist(), *right[:1].tolist()])
     return np.unique(np.concatenate([left, right]))[: MAX_LABELS + 1]
 
 
@@ -263,10 +279,15 @@ def validated_training(estimator: BaseEstimator, X: Any, y: Any, plan: Plan) -> 
 
 def check_labels(y: Array) -> None:
     """A ValueError for labels that are missing, and for names among numbers, of which no order is known."""
-    labels = y.tolist() if y.dtype.kind in "fO" else []
+    labels = y.tolist() if y.dtype.kind in _MAY_LACK else []
     missing = sum(map(is_missing, labels))
     if missing:
         raise ValueError(f"y has {missing} missing labels; leave these rows out, and predict them afterwards.")
+    if y.dtype.kind == "O":
+        _check_kinds(labels)
+
+
+def _check_kinds(labels: Iterable[Any]) -> None:
     kinds = {_kind(label) for label in labels}
     if len(kinds) > 1:
         raise ValueError(
@@ -353,6 +374,17 @@ def _check_features(estimator: BaseEstimator, d: int, reset: bool) -> None:
     elif d != estimator.n_features_in_:
         name = type(estimator).__name__
         raise ValueError(f"X has {d} features, but {name} is expecting {estimator.n_features_in_} features as input.")
+
+
+def _check_names(estimator: BaseEstimator, names: Sequence[Any] | None) -> None:
+    """The same of names, where both the rows that the model was fitted to and these have any."""
+    known = list(getattr(estimator, "feature_names_in_", ()))
+    for j, (name, expected) in enumerate(zip(names or (), known, strict=False)):
+        if isinstance(name, str) and name != expected:
+            raise ValueError(
+                f"Feature {j} of X is called {name!r}, but {expected!r} where {type(estimator).__name__} was fitted; "
+                "give the columns in the order of feature_names_in_."
+            )
 
 
 def _peak(store: Store, plan: Plan) -> float:
@@ -500,19 +532,6 @@ def _is_mask(values: Array, seen: Array, y: Array) -> bool:
     if not all(truths):
         raise ValueError("verified holds true or false beside labels; give the right label of every row, or a mask.")
     return True
-
-
-def as_given(values: Any) -> Array:
-    """An array in which nothing is made up: neither what is masked, nor texts of what is missing in a list of texts."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
-        objects = values.data.astype(object)
-        objects[np.ma.getmaskarray(values)] = None
-        return objects
-    array = np.asarray(values)
-    if not (isinstance(values, list | tuple) and array.dtype.kind == "U"):
-        return array
-    objects = np.array(values, object)  # NumPy makes texts of all that is among texts
-    return array if all(isinstance(value, str) for value in objects.ravel().tolist()) else objects
 
 
 def is_truth(value: Any) -> bool:

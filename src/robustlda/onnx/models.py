@@ -179,6 +179,11 @@ def _floating(dtype: Any, otherwise: Any) -> Any:
 def _by_skl2onnx(model: Any, dtype: Any) -> Any:
     from robustlda.onnx.registration import register
 
+    if not hasattr(model, "n_features_in_"):
+        raise TypeError(
+            f"{type(model).__name__} is written as no ONNX graph; estimators and pipelines are, such as the estimator_ "
+            "of an audit."
+        )
     register()
     skl2onnx = needed("skl2onnx")
     rows = np.zeros((1, model.n_features_in_), _floating(dtype, np.float64))

@@ -76,7 +76,7 @@ def understand(
     findings: list[Finding] = []
     if not exact_labels:
         said, findings = _one_spelling(said, named, np.nonzero(given)[0])
-        _check_classes(said, named)
+        check_classes(said, named)
     ids = np.array(data[id].to_pylist(), object)[places] if id else places
     corrected = np.zeros(len(said), bool) if len(columns) > 1 else _corrected(said, places, checked or {})
     kept, more = _set_aside(said, corrected)
@@ -109,7 +109,12 @@ def _lost(n: int) -> str:
 
 def _repeated(ids: Array, name: str) -> list[str]:
     """That ids do not tell rows apart: a person who has reviewed some of them learns it too late."""
-    several = [text for text, times in Counter(map(str, ids.tolist())).items() if times > 1]
+    return repeated_ids(Counter(map(str, ids.tolist())), name)
+
+
+def repeated_ids(counts: Mapping[str, int], name: str) -> list[str]:
+    """The same of ids of which it is known how often each occurs."""
+    several = [text for text, times in counts.items() if times > 1]
     if not several:
         return []
     return [
@@ -207,12 +212,25 @@ def _labels(column: pa.ChunkedArray, name: str) -> Array:
     """The labels as an array of texts, whole numbers, truth values or a few numbers."""
     column = plain(column)
     kind = column.type
+    check_label_type(kind, name)
+    column = as_names(column)
+    check_label_counts(pc.count_distinct(column).as_py(), len(column), kind, name)
+    values = column.to_pylist()
+    y = np.array(values) if not isinstance(values[0], str) else np.array([str(v) for v in values])
+    check_classes(y, name)
+    return y
+
+
+def check_label_type(kind: pa.DataType, name: str) -> None:
+    """Refuse a column of labels of a type that names no classes."""
     fits = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_boolean,
             pa.types.is_floating, pa.types.is_decimal, pa.types.is_date)  # fmt: skip
     if not any(is_kind(kind) for is_kind in fits):
         raise ValueError(f"Column {name!r} is of type {kind}; class labels are texts, whole numbers or truth values.")
-    column = as_names(column)
-    distinct = pc.count_distinct(column).as_py()
+
+
+def check_label_counts(distinct: int, n: int, kind: pa.DataType, name: str) -> None:
+    """Refuse a column of n labels of which so many are different that they name no classes."""
     if distinct > MAX_CLASSES and not pa.types.is_floating(kind):
         raise ValueError(
             f"Column {name!r} holds {distinct:,} different values; class labels are needed, at most {MAX_CLASSES:,} "
@@ -222,17 +240,13 @@ def _labels(column: pa.ChunkedArray, name: str) -> Array:
         raise ValueError(
             f"Column {name!r} holds {distinct:,} different values; class labels are needed, not measurements."
         )
-    if distinct == len(column):
+    if distinct == n:
         raise ValueError(f"Column {name!r} holds a different value in every row; class labels are needed.")
-    if distinct > max(FEW_CLASSES, len(column) / ROWS_PER_CLASS):
+    if distinct > max(FEW_CLASSES, n / ROWS_PER_CLASS):
         raise ValueError(
-            f"Column {name!r} holds {distinct:,} different values in {len(column):,} rows; class labels are needed, of "
+            f"Column {name!r} holds {distinct:,} different values in {n:,} rows; class labels are needed, of "
             f"which each stands in {ROWS_PER_CLASS} rows or more."
         )
-    values = column.to_pylist()
-    y = np.array(values) if not isinstance(values[0], str) else np.array([str(v) for v in values])
-    _check_classes(y, name)
-    return y
 
 
 def as_names(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -253,7 +267,8 @@ def name_of(label: Any) -> str:
     return f"{label:g}" if isinstance(label, Real) and not isinstance(label, bool) else str(label)
 
 
-def _check_classes(y: Array, name: str) -> None:
+def check_classes(y: Array, name: str) -> None:
+    """Refuse labels that are all the same."""
     if (y == y[0]).all():
         raise ValueError(f"Column {name!r} holds only one class, {y[0].item()!r}; at least two are needed.")
 
@@ -324,24 +339,24 @@ def _set_aside(y: Array, corrected: Array) -> tuple[Array, list[Finding]]:
     Those that were `corrected` are in another class.
     """
     distinct, index, counts = np.unique(y, return_inverse=True, return_counts=True)
-    large, left = counts >= LEARNABLE, np.bincount(index[~corrected], minlength=len(distinct))
+    rare, findings = rare_labels(distinct, counts, np.bincount(index[~corrected], minlength=len(distinct)))
+    return ~rare[index] | corrected, findings
+
+
+def rare_labels(distinct: Array, counts: Array, left: Array) -> tuple[Array, list[Finding]]:
+    """Which labels occur so rarely that their rows are set aside, and a word on them.
+
+    Of so many rows with each label, those that are `left` were not found to be in another class.
+    """
+    large = counts >= LEARNABLE
     rare = ~large & (left > 0)
     if not rare.any() or large.sum() < 2:
-        return np.ones(len(y), bool), []
+        return np.zeros(len(counts), bool), []
     message = (
         "Labels that occur only once or twice, too few to judge, were set aside with their rows: "
         f"{_counted(distinct, left, rare)}. Are they typos?"
     )
-    return large[index] | corrected, [Finding("rare label", message)]
-
-
-def rare_labels(distinct: Array, counts: Array) -> list[str]:
-    """A word on labels of one or two rows where no row can be set aside, as in a table that is read in parts."""
-    rare = counts < LEARNABLE
-    if not rare.any() or (~rare).sum() < 2:
-        return []
-    shown = _counted(distinct, counts, rare)
-    return [f"Labels that occur only once or twice are classes of their own: {shown}. Are they typos?"]
+    return rare, [Finding("rare label", message)]
 
 
 def _counted(distinct: Array, counts: Array, which: Array) -> str:
