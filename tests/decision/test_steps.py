@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import make_samples
+from sklearn.datasets import load_wine
 
 from robustlda import RobustLDA
 from robustlda.data import as_store
@@ -110,3 +111,11 @@ def test_held_out_answers_are_those_of_fits_without_the_sample():
             coef = np.linalg.solve(A.T @ A + solution.penalty * unit * np.eye(F.shape[1]), A.T @ B)
             expected = (F[j] - F[rest].mean(axis=0)) @ coef + Y[rest].mean(axis=0)
             assert_allclose(solution.held_out[j], expected, atol=1e-8)
+
+
+def test_decimals_in_single_precision_are_cut_where_they_are_in_double_precision():
+    """Gaps between decimals are equal on paper; which of them is the widest must not be up to their last digits."""
+    X, y = load_wine(return_X_y=True)
+    single = X.astype(np.float32)
+    P = RobustLDA().fit(single, y).predict_proba(single)
+    assert_allclose(P, RobustLDA().fit(X, y).predict_proba(X), atol=1e-4)

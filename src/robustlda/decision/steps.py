@@ -31,7 +31,7 @@ MAX_CUTS = 500
 _AT_ONCE = 1 << 18  # numbers that are sorted at a time
 _GOLDEN = (np.sqrt(5) - 1) / 2  # of a gap: a value with few digits, of a row to predict, is never there
 _NO_GAP = 1e-5  # of the mean deviation of a feature, that is none
-_SAME = 1e-6  # a difference of gaps, relative to them, that is none
+_SAME = 1e-3  # a difference of gaps, relative to them, that is none: decimals in single precision are not exact
 
 
 @dataclass(frozen=True)
