@@ -227,6 +227,15 @@ def test_answers_that_occur_once_are_set_aside_and_spellings_have_their_rows():
     assert "'typo' (1)" in findings(found, "rare label")[0].message
 
 
+def test_rows_of_a_spelling_are_counted_without_those_that_were_set_aside():
+    found = understand(table(["typo", *["a", "b"] * 20, "B", None, "A"]), "y")
+    (rows,) = [finding.rows for finding in findings(found, "spelling")]
+    assert found.places[list(rows)].tolist() == [41, 43]
+    both = table(["typo", *["a", "b"] * 20], again=[None, *["b", "B"] * 20])
+    (rows,) = [finding.rows for finding in findings(understand(both, ("y", "again")), "spelling")]
+    assert rows == tuple(range(1, 40, 2))
+
+
 def test_many_whole_numbers_may_be_amounts():
     rng = np.random.default_rng(0)
     table = pa.table(

@@ -74,8 +74,9 @@ def understand(
     # One label after the other, row by row; with one column that is a label for each row.
     said = _labels(_in_one_column([raw[name] for name in columns], given), named)
     findings: list[Finding] = []
+    changed = np.zeros(len(said), bool)
     if not exact_labels:
-        said, findings = _one_spelling(said, named, np.nonzero(given)[0])
+        said, findings, changed = _one_spelling(said, named)
         _check_classes(said, named)
     ids = np.array(data[id].to_pylist(), object)[places] if id else places
     corrected = np.zeros(len(said), bool) if len(columns) > 1 else _corrected(said, places, checked or {})
@@ -85,6 +86,8 @@ def understand(
     said, some = said[kept], given.any(axis=1)
     if not some.all():
         raw, given, places, ids = raw.filter(pa.array(some)), given[some], places[some], ids[some]
+    respelled = tuple(np.unique(np.nonzero(given)[0][changed[kept]]).tolist())
+    findings = [replace(one, rows=respelled) if one.kind == "spelling" else one for one in findings]
     findings += [*_small_classes(said, corrected[kept]), *_amounts(said, named)]
     y, answers = (said, None) if len(columns) == 1 else _votes(said, given)
     fitted = preparation.fit(raw.drop_columns(others), y)
@@ -270,12 +273,11 @@ def _amounts(y: Array, label: str) -> list[Finding]:
     return [Finding("amounts", message, (label,))]
 
 
-def _one_spelling(y: Array, label: str, rows: Array) -> tuple[Array, list[Finding]]:
-    """Labels that differ only in case, spaces or width are one class, spelled like most of them; `rows` have them."""
+def _one_spelling(y: Array, label: str) -> tuple[Array, list[Finding], Array]:
+    """Labels that differ only in case, spaces or width are one class, spelled like most of them; and which changed."""
     distinct, index, counts = np.unique(y, return_inverse=True, return_counts=True)
     spelled, findings = one_spelling(distinct, counts, label)
-    changed = np.unique(rows[(spelled != distinct)[index]])
-    return spelled[index], [replace(finding, rows=tuple(changed.tolist())) for finding in findings]
+    return spelled[index], findings, (spelled != distinct)[index]
 
 
 def one_spelling(distinct: Array, counts: Array, label: str) -> tuple[Array, list[Finding]]:
