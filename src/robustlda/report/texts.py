@@ -50,6 +50,6 @@ def script_safe(data: Any) -> str:
 def loadings(audit: "LabelAudit", axis: int) -> str:
     """The features that an axis of the plane goes with most, in words; empty if they have no names."""
     return ", ".join(
-        f"{short(name, 24)} {'+' if r > 0 else '−'}{abs(r):.2f}".replace("0.", ".", 1)
+        f"{short(name, 24)} {'+' if r > 0 else '−'}{f'{abs(r):.2f}'.removeprefix('0')}"
         for name, r in audit.plane_features(axis)
     )
