@@ -156,7 +156,7 @@ def _columns_of(
     far = np.flatnonzero(audit.finding_[found.rows] == "outlying")
     unusual = explanations.unusual(audit, found.rows[far], level.reasons, groups) if len(far) else None
     if unusual is not None:
-        for i, row in zip(far.tolist(), unusual.tolist(), strict=True):
+        for i, row in zip(far.tolist(), _lists(unusual), strict=True):
             columns[i], weights[i] = row, [None] * len(row)
     return columns, weights
 
