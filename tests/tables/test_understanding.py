@@ -68,6 +68,12 @@ def test_rows_that_contradict_each_other():
     assert "5 rows are copies" in copies.message
 
 
+def test_rows_that_are_nearly_the_same_in_a_chain_belong_together():
+    x = [0.0, 0.001, 0.0015, *range(1, 41, 2)]
+    found = understand(RawTable(pa.table({"x": x, "y": [*"abb", *"ab" * 10]}), "t"), "y")
+    assert findings(found, "contradiction")[0].rows == (0, 1, 2)
+
+
 def test_rows_that_nearly_all_lack_a_value_are_copies_of_each_other():
     x = pa.array([1.5, *[None] * 9, 2.5])
     found = understand(RawTable(pa.table({"x": x, "y": list("ab" * 5 + "a")}), "t"), "y")

@@ -11,6 +11,8 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import NearestNeighbors
 
 from robustlda.linalg import Array
@@ -432,10 +434,10 @@ def _near_rows(X: Array, group: Array) -> Array:
     if len(distinct) < 3:
         return group
     distances, neighbors = NearestNeighbors(n_neighbors=2).fit(distinct).kneighbors(distinct)
-    near = distances[:, 1] <= NEAR * np.median(distances[:, 1])
-    to = np.arange(len(distinct))
-    to[near] = np.minimum(to[near], neighbors[near, 1])
-    return to[group]
+    near = np.flatnonzero(distances[:, 1] <= NEAR * np.median(distances[:, 1]))
+    # Who is nearest to whom makes chains, all of whose rows belong together.
+    joined = coo_array((np.ones(len(near)), (near, neighbors[near, 1])), shape=(len(distinct), len(distinct)))
+    return np.asarray(connected_components(joined, directed=False)[1][group])
 
 
 def _contradicting(group: Array, y: Array) -> Array:
