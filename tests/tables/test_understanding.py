@@ -135,6 +135,14 @@ def test_frames_of_objects_are_looked_at():
     assert as_arrow(np.array([[10**29, 1], [None, 2]], object))["x0"].to_pylist() == [str(10**29), None]
 
 
+def test_arrays_of_objects_may_lack_values_in_every_way():
+    lacking = [None, float("nan"), np.float64("nan"), pd.NA, pd.NaT]
+    found = as_arrow(np.array([[1, 10**29, "a"], *([v, v, v] for v in lacking), [2, "b", "b"]], object))
+    assert found["x0"].to_pylist() == [1, *[None] * 5, 2]
+    assert found["x1"].to_pylist() == [str(10**29), *[None] * 5, "b"]
+    assert found["x2"].to_pylist() == ["a", *[None] * 5, "b"]
+
+
 def test_nested_columns_are_columns_of_their_own():
     raw = table(["a", "b"] * 20, metrics=[{"latency": float(i), "errors": i % 7} for i in range(40)])
     assert {"metrics.latency", "metrics.errors"} <= set(understand(raw, "y").names) | {
