@@ -254,6 +254,20 @@ def test_parts_that_cannot_be_used(wine, change, words):
         RobustLDA().fit_blocks(blocks)
 
 
+def test_what_parts_bring_themselves_is_not_given_as_well(wine, files):
+    X, y = wine
+    for source in (Blocks(blocks_of(X, y, [178])), ParquetTable(files, "kind")):
+        words = f"A {type(source).__name__} brings what belongs to its rows: leave"
+        for model in (RobustLDA(), LabelAudit()):
+            with pytest.raises(ValueError, match=f"{words} y out"):
+                model.fit(source, y)
+        with pytest.raises(ValueError, match=f"{words} sample_weight out"):
+            RobustLDA().fit(source, None, np.ones(len(y)))
+        for ids in (np.arange(178), "bottle"):
+            with pytest.raises(ValueError, match="by the id of a ParquetTable: leave ids out"):
+                LabelAudit().fit(source, None, ids)
+
+
 @pytest.mark.parametrize("estimator", [DLE(), SupervisedLPP(), RatioLDA()], ids=lambda e: type(e).__name__)
 def test_estimators_that_need_memory_say_so(wine, estimator):
     words = f"{type(estimator).__name__} needs all rows in memory; RobustLDA"

@@ -199,6 +199,11 @@ class LabelAudit(Findings):
             return self
         if isinstance(X, LabeledTable):
             return self._fit_table(X, named_rows.by_class_names(verified, X))
+        estimator = RobustLDA() if self.estimator is None else self.estimator
+        if is_parted(X):
+            if ids is not None:
+                raise ValueError("Rows in parts go by their numbers, or by the id of a ParquetTable: leave ids out.")
+            return self._fit_parts(estimator, X, y, verified, features)
         if isinstance(ids, str):
             X, ids = frames.without_ids(X, ids)
         if self.estimator is None and frames.needs_preparation(X):
@@ -206,10 +211,7 @@ class LabelAudit(Findings):
             self._fit_table(columns, named_rows.by_class_names(verified, columns))
             self._frame_kind = frames.kind_of(X)
             return self
-        estimator = RobustLDA() if self.estimator is None else self.estimator
         self._check_parameters(estimator)
-        if is_parted(X):
-            return self._fit_parts(estimator, X, y, verified, features)
         X, y, verified = map(in_numpy, (X, y, verified))  # findings are about single rows
         asked = answer_table(y) if has_answers(y) else None
         given = np.asarray(y)
@@ -370,6 +372,7 @@ class LabelAudit(Findings):
 
     def _fit_parts(self, estimator: Any, X: Any, y: Any, verified: Any, features: Any) -> Self:
         """The same for rows in parts; what is said of single rows is said of the worst, and of some others."""
+        self._check_parameters(estimator)
         if self.n_resamples:
             raise ValueError("n_resamples needs rows in memory; where there are many rows, it would change nothing.")
         if not isinstance(estimator, DiscriminantProjection):

@@ -19,7 +19,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from robustlda.data import Samples, Store, Weights, as_samples, parted_input
+from robustlda.data import Samples, Store, Weights, as_samples
 from robustlda.data.centering import CENTERS
 from robustlda.data.chunked import Blocks
 from robustlda.data.columns import class_totals, given_back
@@ -478,8 +478,8 @@ def fit_parts(
 ) -> tuple[FittedDecision, PartedInput, Checks]:
     """Fit the model to rows in parts; what it believes about them is returned, and what it learned from."""
     model._check_parameters()
+    found, trial = validation.read_parts(X, y, None, verified), _unfitted(model)
     by_row = verified if isinstance(verified, Mapping) else None
-    found, trial = parted_input.read(X, y, verified=verified if by_row is None else None), _unfitted(model)
     store, checks, weight = trial._check_parts(found, None, None, by_row)
     decision = trial._learn(store, checks, weight)
     assert decision is not None

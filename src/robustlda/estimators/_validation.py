@@ -94,13 +94,21 @@ def _validated(estimator: BaseEstimator, X: Any, *y: Any, **settings: Any) -> An
             ) from None
 
 
+def read_parts(X: Any, y: Any, sample_weight: Any, verified: Any) -> PartedInput:
+    """Rows in parts with what belongs to them; verified labels by the numbers of rows are left for later."""
+    if has_answers(y):
+        raise ValueError(ONE_ANSWER)
+    beside = [name for name, values in (("y", y), ("sample_weight", sample_weight)) if values is not None]
+    if beside and not parted_input.is_dask(X):
+        raise ValueError(f"A {type(X).__name__} brings what belongs to its rows: leave {beside[0]} out.")
+    return parted_input.read(X, y, sample_weight, verified=None if isinstance(verified, Mapping) else verified)
+
+
 def parted_training(
     estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, *, verified: Any = None, reset: bool = True
 ) -> PartedInput:
     """Rows in parts with labels, weights and what is verified of them, checked."""
-    if has_answers(y):
-        raise ValueError(ONE_ANSWER)
-    found = parted_input.read(X, y, sample_weight, verified=None if isinstance(verified, Mapping) else verified)
+    found = read_parts(X, y, sample_weight, verified)
     n, d = found.store.shape
     if found.labels is None:
         raise ValueError("y is None; give one label for each row.")
