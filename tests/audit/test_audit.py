@@ -17,7 +17,8 @@ from sklearn.metrics import average_precision_score
 from sklearn.preprocessing import StandardScaler
 
 from robustlda import LabelAudit, RobustLDA, TraceRatioLDA
-from robustlda.audit import farness, frames, parted_audit
+from robustlda.audit import farness, frames, parted_audit, picture
+from robustlda.data import Blocks
 from robustlda.datasets.contaminate import flip_into_next_class, flip_labels, gross_rows
 from robustlda.plan import Plan
 
@@ -712,6 +713,20 @@ def test_positions_are_no_ids_where_they_could_be_either():
     twice = frame.assign(tag=np.arange(178) // 2)
     with pytest.raises(ValueError, match="names row 3, but 2 rows have this id; give each an id of its own"):
         LabelAudit().fit(twice, "kind", "tag", verified={3: 0})
+
+
+def test_an_audit_in_parts_that_fails_leaves_what_was_there_before(monkeypatch):
+    X, y = load_wine(return_X_y=True)
+    audit = LabelAudit().fit(X, y)
+    before = audit.noise_rate_, audit.n_samples_, audit.to_review(5).tolist()
+
+    def lost(*_):
+        raise OSError("a worker was lost")
+
+    monkeypatch.setattr(picture, "plane", lost)  # which comes last
+    with pytest.raises(OSError, match="a worker was lost"):
+        audit.fit(Blocks([(X[:90], y[:90] % 2)]), None)
+    assert (audit.noise_rate_, audit.n_samples_, audit.to_review(5).tolist()) == before
 
 
 def test_neither_outliers_nor_checked_rows_count_among_flagged_ones_in_parts():

@@ -1,6 +1,7 @@
 """`LabelAudit`: for every sample how probable it is that its label is wrong."""
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
@@ -203,7 +204,9 @@ class LabelAudit(Findings):
         if is_parted(X):
             if ids is not None:
                 raise ValueError("Rows in parts go by their numbers, or by the id of a ParquetTable: leave ids out.")
-            return self._fit_parts(estimator, X, y, verified, features)
+            trial = copy(self)._fit_parts(estimator, X, y, verified, features)
+            self.__dict__ = trial.__dict__  # an audit that fails leaves what was there before
+            return self
         if isinstance(ids, str):
             X, ids = frames.without_ids(X, ids)
         if self.estimator is None and frames.needs_preparation(X):
