@@ -209,8 +209,10 @@ def test_what_is_left_out_and_why():
     assert {"code", "id"} <= set(kept.columns_in_use())
     only = TablePreparation(columns=["code", "mass"]).fit(frame, y)
     assert only.columns_in_use() == ["mass", "code"]
-    with pytest.raises(ValueError, match="There is no column 'heigth'; the columns are id, mass"):
-        TablePreparation(keep=["heigth"]).fit(frame)
+    with pytest.raises(ValueError, match="There is no column 'height'; the columns are id, mass"):
+        TablePreparation(keep=["height"]).fit(frame)
+    with pytest.raises(ValueError, match=r"There is no column 'lenght'; did you mean 'length'\?"):
+        TablePreparation(columns=["lenght"]).fit(frame)
 
 
 def test_labels_that_alternate_are_given_away_as_well():

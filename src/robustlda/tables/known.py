@@ -16,6 +16,7 @@ from robustlda.tables import columns as kinds
 from robustlda.tables import dates
 from robustlda.tables.columns import Reading
 from robustlda.tables.frames import as_arrow
+from robustlda.tables.names import listed
 
 
 def check_columns(table: pa.Table, readings: Mapping[str, Reading]) -> None:
@@ -23,8 +24,7 @@ def check_columns(table: pa.Table, readings: Mapping[str, Reading]) -> None:
     names = set(table.column_names)
     missing = [name for name in readings if name not in names]
     if missing:
-        shown = ", ".join(repr(name) for name in missing[:5]) + (", …" if len(missing) > 5 else "")
-        raise ValueError(f"The table lacks {'the column' if len(missing) == 1 else 'columns'} {shown}.")
+        raise ValueError(f"The table lacks {'the column' if len(missing) == 1 else 'columns'} {listed(missing)}.")
     for name, reading in readings.items():
         given = kinds.plain(table[name])
         text = _is_text(given)

@@ -30,6 +30,7 @@ from robustlda.tables.columns import Reading
 from robustlda.tables.dates import order_of
 from robustlda.tables.frames import as_arrow
 from robustlda.tables.labeled import ColumnUse, Finding
+from robustlda.tables.names import no_column
 
 RARE, RARE_SHARE = 5, 0.005
 """Rows, and share of all rows, below which a category is put together with other rare ones."""
@@ -186,8 +187,7 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
     def _check_asked(self, names: list[str]) -> None:
         for name in (*(self.columns or ()), *self.keep):
             if name not in names:
-                shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
-                raise ValueError(f"There is no column {name!r}; the columns are {shown}.")
+                raise ValueError(no_column(name, names))
 
     def _learn(self, table: pa.Table) -> dict[str, tuple[str, ...]]:
         """Fit the encoders; the features that are made of every column."""

@@ -4,7 +4,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from numbers import Real
 from typing import Any, Self
 
@@ -20,6 +19,7 @@ from robustlda.tables.columns import plain
 from robustlda.tables.frames import as_arrow
 from robustlda.tables.labeled import ColumnUse, Finding, LabeledTable, RawTable
 from robustlda.tables.limits import limit, variable
+from robustlda.tables.names import no_column
 from robustlda.tables.preparation import TablePreparation
 
 MAX_CLASSES = limit("classes")
@@ -193,7 +193,7 @@ def check_columns(table: pa.Table, needed: Sequence[str], *, rows: bool = True) 
     """Refuse a table without these columns, without others, or without rows."""
     for column in needed:
         if column not in table.column_names:
-            raise ValueError(no_column(column, table))
+            raise ValueError(no_column(column, table.column_names, _first_values(table)))
     if rows and table.num_rows == 0:
         raise ValueError("The table has no rows.")
     if table.num_columns == 1:
@@ -210,20 +210,10 @@ def check_roles(labels: Sequence[str], id: str | None, preparation: TablePrepara
             raise ValueError(f"Column {name!r} {task} and cannot be a feature as well; leave it out of the features.")
 
 
-def no_column(name: str, table: pa.Table) -> str:
-    """That a column is not there, and what may have been meant."""
-    there = {str(column).casefold(): str(column) for column in reversed(table.column_names)}
-    meant = [there[key] for key in get_close_matches(name.casefold().strip(), there, n=1, cutoff=0.75)]
-    if meant:
-        return f"There is no column {name!r}; did you mean {meant[0]!r}?"
-    if table.num_columns and name in _first_values(table):
-        return f"There is no column {name!r}, but a row of that name: exchange rows and columns of the table first."
-    shown = ", ".join(table.column_names[:12]) + (", …" if table.num_columns > 12 else "")
-    return f"There is no column {name!r}; the columns are {shown}."
-
-
 def _first_values(table: pa.Table) -> list[Any]:
     """Names of rows, if the first column holds texts."""
+    if not table.num_columns:
+        return []
     first = plain(table.column(0))
     return first.to_pylist() if pa.types.is_string(first.type) or pa.types.is_large_string(first.type) else []
 
