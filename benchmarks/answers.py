@@ -7,10 +7,8 @@ Skene's model; CROWDLAB (cleanlab) with held-out probabilities of the same class
 and the answers themselves, as `y`.
 """
 
-import argparse
 import csv
 import os
-import warnings
 from pathlib import Path
 from statistics import fmean
 
@@ -19,6 +17,7 @@ import pandas as pd
 from sklearn.model_selection import cross_val_predict, train_test_split
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks import kept
 from robustlda import LabelAudit, RobustLDA
 from robustlda.datasets import catalogue
 from robustlda.experiments.baselines import inner_folds
@@ -121,14 +120,9 @@ def table(lines: list[dict[str, str]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.answers", description=__doc__)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--data-dir", type=Path)
+    parser = kept.parser("answers", __doc__)
     parser.add_argument("--seeds", default="10,11,12")
-    arguments = parser.parse_args()
-    if arguments.data_dir:
-        os.environ[catalogue.FOLDER_VARIABLE] = str(arguments.data_dir)
-    warnings.simplefilter("ignore")
+    arguments = kept.arguments(parser)
     seeds = [int(seed) for seed in arguments.seeds.split(",")]
     cases = [("labelme", seeds[0])] + [(data, seed) for data in ("digits", "vehicle") for seed in seeds]
     lines: list[dict[str, str]] = []

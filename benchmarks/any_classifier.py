@@ -7,10 +7,6 @@ cleanlab: ranking by the probability of the given label, flags by `find_label_is
 method is `LabelAudit()` itself. Cases already in the file are not computed again.
 """
 
-import argparse
-import csv
-import os
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
@@ -20,10 +16,10 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
+from benchmarks import kept
 from benchmarks.judgement import PLANTED, measures, problem
 from robustlda import LabelAudit
 from robustlda.audit.by_classifier import as_labels, held_out_probabilities
-from robustlda.datasets import catalogue
 from robustlda.decision.rule import Checks
 
 CLASSIFIERS = {
@@ -114,38 +110,26 @@ def _mean(values: list[float]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.any_classifier", description=__doc__)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--data-dir", type=Path)
+    parser = kept.parser("any_classifier", __doc__)
     parser.add_argument("--seeds", default="11", help="Comma-separated; constants were tuned on 0 and 10.")
-    arguments = parser.parse_args()
-    if arguments.data_dir:
-        os.environ[catalogue.FOLDER_VARIABLE] = str(arguments.data_dir)
-    warnings.simplefilter("ignore")
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    lines = _run([int(seed) for seed in arguments.seeds.split(",")], arguments.out / "any_classifier.csv")
+    arguments = kept.arguments(parser)
+    found = _run([int(seed) for seed in arguments.seeds.split(",")], arguments.out / "any_classifier.csv")
     head = "# Audits by other classifiers\n\nMeans over data sets and seeds; see `benchmarks/any_classifier.py`. "
     head += f"Seed {arguments.seeds}; constants were tuned on 0 and 10.\n\n"
-    (arguments.out / "README.md").write_text(head + summarize(lines), encoding="utf-8")
+    (arguments.out / "README.md").write_text(head + summarize(found), encoding="utf-8")
 
 
 def _run(seeds: list[int], path: Path) -> list[dict[str, str]]:
     """Append the cases that the file lacks."""
-    if not path.exists():
-        with path.open("w", newline="") as file:
-            csv.DictWriter(file, FIELDS).writeheader()
-    with path.open() as file:
-        lines = list(csv.DictReader(file))
-    done = {(line["data"], line["kind"], line["seed"], line["classifier"]) for line in lines}
+    found = kept.Lines(path, FIELDS)
+    done = {(line["data"], line["kind"], line["seed"], line["classifier"]) for line in found}
     for case in cases(seeds):
         if (case[0], case[1], str(case[2]), case[3]) in done:
             continue
-        new = [dict.fromkeys(FIELDS, "") | line for line in rows(*case)]
-        with path.open("a", newline="") as file:
-            csv.DictWriter(file, FIELDS).writerows(new)
-        lines += new
+        new = rows(*case)
+        found.keep(*new)
         print(*case, {line["method"]: line["rate"] for line in new}, "true", new[0]["wrong"], flush=True)
-    return lines
+    return found
 
 
 if __name__ == "__main__":

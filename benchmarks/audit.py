@@ -7,10 +7,6 @@ of logistic regression from five folds, on at most 200 principal components; all
 already in the file are not computed again.
 """
 
-import argparse
-import csv
-import os
-import warnings
 from collections import defaultdict
 from itertools import product
 from pathlib import Path
@@ -24,6 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import cross_val_predict
 
+from benchmarks import kept
 from benchmarks.judgement import by_people
 from robustlda import LabelAudit
 from robustlda.datasets import catalogue
@@ -40,7 +37,6 @@ CASES = (
 )
 PEOPLE = ("labelme majority", "labelme one", "sentiment majority", "sentiment one")
 SCORES = ("self_confidence", "normalized_margin", "confidence_weighted_entropy")
-_MARK = "<!-- tables -->"
 FIELDS = ["data", "kind", "share", "method", "average_precision", "flagged", "false_share", "noise_rate"]
 
 
@@ -107,10 +103,8 @@ def _peers(Z: np.ndarray, labels: np.ndarray) -> dict[str, tuple[np.ndarray, np.
     return {**found, "LDA, in sample": (suspicion, lda.predict(Z) != labels)}
 
 
-def summarize(path: Path) -> str:
+def summarize(lines: list[dict[str, str]]) -> str:
     """Tables of average precision per data set, and of flags."""
-    with path.open() as file:
-        lines = list(csv.DictReader(file))
     text = [line for kind, share in (*CASES[1:], ("people", 0.0)) for line in _precisions(lines, kind, share)]
     return "\n".join(text + _flags(lines)) + "\n"
 
@@ -151,42 +145,30 @@ def _flags(lines: list[dict[str, str]]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.audit", description=__doc__)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--data-dir", type=Path)
+    parser = kept.parser("audit", __doc__)
     parser.add_argument("--data", default="digits,wine,breast_cancer," + ",".join(list(catalogue.CATALOGUE)[4:]))
-    arguments = parser.parse_args()
-    if arguments.data_dir:
-        os.environ[catalogue.FOLDER_VARIABLE] = str(arguments.data_dir)
-    warnings.simplefilter("ignore")
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    _run(arguments.data.split(","), arguments.out / "audit.csv")
-    readme = arguments.out / "README.md"
-    head = readme.read_text(encoding="utf-8") if readme.exists() else f"# Finding wrong labels\n\n{_MARK}\n"
-    text = head[: head.index(_MARK)] + f"{_MARK}\n\n" + summarize(arguments.out / "audit.csv")
-    readme.write_text(text, encoding="utf-8")
+    arguments = kept.arguments(parser)
+    found = _run(arguments.data.split(","), arguments.out / "audit.csv")
+    kept.tell(arguments.out, "Finding wrong labels", summarize(found))
 
 
 def _group(method: str) -> str:
     return "robustlda" if method == "robustlda" else "others"
 
 
-def _run(names: list[str], path: Path) -> None:
+def _run(names: list[str], path: Path) -> list[dict[str, str]]:
     """Append the cases that the file lacks."""
-    if not path.exists():
-        with path.open("w", newline="") as file:
-            csv.DictWriter(file, FIELDS).writeheader()
-    with path.open() as file:
-        done = {(r["data"], r["kind"], float(r["share"]), _group(r["method"])) for r in csv.DictReader(file)}
+    found = kept.Lines(path, FIELDS)
+    done = {(r["data"], r["kind"], float(r["share"]), _group(r["method"])) for r in found}
     cases = [(name, kind, share) for name, (kind, share) in product(names, CASES)]
     for case in cases + [(name, "people", 0.0) for name in PEOPLE]:
         name, kind, share = case
         groups = [group for group in ("robustlda", "others") if (*case, group) not in done]
         if groups:
             new = rows(*case, groups)
-            with path.open("a", newline="") as file:
-                csv.DictWriter(file, FIELDS).writerows(new)
+            found.keep(*new)
             print(name, kind, share, {r["method"]: r["average_precision"] for r in new}, flush=True)
+    return found
 
 
 if __name__ == "__main__":

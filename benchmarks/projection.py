@@ -5,12 +5,7 @@ classes − 1, k neighbors then vote with the right training labels (the paper's
 has seen wrong ones. Same folds, same flips and same scaling for all. Cases already in the file are not computed again.
 """
 
-import argparse
-import csv
-import os
-import warnings
 from collections.abc import Callable
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -21,6 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
 from sklearn.pipeline import make_pipeline
 
+from benchmarks import kept
 from robustlda import DLE, MMC, RatioLDA, RobustLDA, SupervisedLPP, TraceRatioLDA
 from robustlda.datasets import catalogue
 from robustlda.datasets.contaminate import contaminate
@@ -29,7 +25,6 @@ from robustlda.experiments.baselines import classical_lda
 SETS = ("vehicle", "dermatology", "wine", "digits", "yale", "orl", "coil20")
 LEVELS = (0.0, 0.2, 0.4)
 FIELDS = ["data", "fold", "seed", "noise", "method", "dimensions", "1-NN", "5-NN"]
-_MARK = "<!-- tables -->"
 
 
 class _First:
@@ -116,36 +111,21 @@ def _mean(lines: list[dict[str, str]], method: str, dimensions: str, k: str, noi
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.projection", description=__doc__)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--data-dir", type=Path)
+    parser = kept.parser("projection", __doc__)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--methods", default=",".join(METHODS))
-    arguments = parser.parse_args()
-    if arguments.data_dir:
-        os.environ[catalogue.FOLDER_VARIABLE] = str(arguments.data_dir)
-    warnings.simplefilter("ignore")
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    path = arguments.out / "projection.csv"
-    if not path.exists():
-        with path.open("w", newline="") as file:
-            csv.DictWriter(file, FIELDS).writeheader()
-    with path.open() as file:
-        lines = list(csv.DictReader(file))
-    done = {tuple(line[name] for name in FIELDS[:6]) for line in lines}
+    arguments = kept.arguments(parser)
+    found = kept.Lines(arguments.out / "projection.csv", FIELDS)
+    done = {tuple(line[name] for name in FIELDS[:6]) for line in found}
 
     def keep(line: dict[str, str]) -> None:
-        lines.append(line)
-        with path.open("a", newline="") as file:
-            csv.DictWriter(file, FIELDS).writerow(line)
+        found.keep(line)
         print(*line.values(), flush=True)
 
     for data in arguments.sets.split(","):
         run(data, arguments.seed, done, arguments.methods.split(","), keep)
-    readme = arguments.out / "README.md"
-    head = readme.read_text(encoding="utf-8") if readme.exists() else f"# The projection alone\n\n{_MARK}\n"
-    readme.write_text(head[: head.index(_MARK)] + f"{_MARK}\n\n" + summarize(lines), encoding="utf-8")
+    kept.tell(arguments.out, "The projection alone", summarize(found))
 
 
 if __name__ == "__main__":

@@ -6,13 +6,8 @@ sentiment (its own test sentences; also with the labels that people gave: the ma
 see the same tf-idf terms. Cases already in the file are not computed again.
 """
 
-import argparse
-import csv
-import os
 import time
-import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.svm import LinearSVC
 
+from benchmarks import kept
 from robustlda import RobustLDA
 from robustlda.datasets import catalogue
 from robustlda.datasets.contaminate import contaminate
@@ -30,7 +26,6 @@ from robustlda.experiments.baselines import Tuned
 FIELDS = ["data", "labels", "method", "accuracy", "seconds"]
 LABELS = ("correct", "20 % flipped", "40 % flipped", "majority", "one answer")
 SEED = 3
-_MARK = "<!-- tables -->"
 METHODS: dict[str, Callable[[], Any]] = {
     "RobustLDA": RobustLDA,
     "logistic regression": lambda: Tuned(LogisticRegression(max_iter=300), {"C": [1, 10, 100]}),
@@ -112,28 +107,12 @@ def _cell(value: float | None, best: float) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.text", description=__doc__)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--data-dir", type=Path)
-    arguments = parser.parse_args()
-    if arguments.data_dir:
-        os.environ[catalogue.FOLDER_VARIABLE] = str(arguments.data_dir)
-    warnings.simplefilter("ignore")
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    path = arguments.out / "text.csv"
-    if not path.exists():
-        with path.open("w", newline="") as file:
-            csv.DictWriter(file, FIELDS).writeheader()
-    with path.open() as file:
-        lines = list(csv.DictReader(file))
-    for line in cases({(n["data"], n["labels"], n["method"]) for n in lines}):
-        lines.append(line)
-        with path.open("a", newline="") as file:
-            csv.DictWriter(file, FIELDS).writerow(line)
+    arguments = kept.arguments(kept.parser("text", __doc__))
+    found = kept.Lines(arguments.out / "text.csv", FIELDS)
+    for line in cases({(n["data"], n["labels"], n["method"]) for n in found}):
+        found.keep(line)
         print(*line.values(), flush=True)
-    readme = arguments.out / "README.md"
-    head = readme.read_text(encoding="utf-8") if readme.exists() else f"# Text\n\n{_MARK}\n"
-    readme.write_text(head[: head.index(_MARK)] + f"{_MARK}\n\n" + summarize(lines), encoding="utf-8")
+    kept.tell(arguments.out, "Text", summarize(found))
 
 
 if __name__ == "__main__":
