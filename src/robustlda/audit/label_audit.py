@@ -194,12 +194,9 @@ class LabelAudit(Findings):
         self : object
         """
         if isinstance(y, str) or frames.are_columns(y, X):
-            columns = _understood(X, y, ids, verified)
-            self._fit_table(columns, named_rows.by_class_names(verified, columns))
-            self._frame_kind = frames.kind_of(X)
-            return self
+            return self._fit_table(_understood(X, y, ids, verified), verified, frames.kind_of(X))
         if isinstance(X, LabeledTable):
-            return self._fit_table(X, named_rows.by_class_names(verified, X))
+            return self._fit_table(X, verified)
         estimator = RobustLDA() if self.estimator is None else self.estimator
         if is_parted(X):
             if ids is not None:
@@ -210,10 +207,24 @@ class LabelAudit(Findings):
         if isinstance(ids, str):
             X, ids = frames.without_ids(X, ids)
         if self.estimator is None and frames.needs_preparation(X):
-            columns = _joined(X, y, ids, verified)
-            self._fit_table(columns, named_rows.by_class_names(verified, columns))
-            self._frame_kind = frames.kind_of(X)
-            return self
+            return self._fit_table(_joined(X, y, ids, verified), verified, frames.kind_of(X))
+        return self._fit_rows(estimator, X, y, ids, verified, features)
+
+    def _fit_table(self, table: LabeledTable, verified: Any, kind: str | None = None) -> Self:
+        """Judge the labels of a table; rows of `verified` are counted as in the whole table."""
+        verified, places = named_rows.by_class_names(verified, table), table.places
+        if isinstance(verified, Mapping):
+            none = f"has no label in column {table.label!r}, or one that was set aside as too rare"
+            verified = named_rows.by_position(verified, table.ids, places, none)
+        elif verified is not None and len(verified) != len(places):
+            verified = as_given(verified)  # of truths a mask, which labels would not be
+            verified = verified[places] if verified.dtype == bool else verified.astype(object)[places]
+        self.fit(table.X, table.targets, table.ids, verified=verified, features=table.names)
+        self.table_, self.preparation_, self._frame_kind = table, table.preparation, kind
+        return self
+
+    def _fit_rows(self, estimator: Any, X: Any, y: Any, ids: Any, verified: Any, features: Any) -> Self:
+        """Judge the labels of rows in memory."""
         self._check_parameters(estimator)
         X, y, verified = map(in_numpy, (X, y, verified))  # findings are about single rows
         asked = answer_table(y) if has_answers(y) else None
@@ -221,10 +232,11 @@ class LabelAudit(Findings):
         if asked is None:
             y = given = probabilities.one_for_each(y, "X")
             check_labels(given)
-        if asked is None and len(np.unique(given)) == len(given):
-            raise ValueError(
-                f"Each of the {len(given)} samples has a label of its own; an audit needs several samples of a class."
-            )
+            if len(np.unique(given)) == len(given):
+                raise ValueError(
+                    f"Each of the {len(given)} samples has a label of its own; an audit needs several samples of a "
+                    "class."
+                )
         ids = frames.index_of(X) if ids is None else ids
         names = named_rows.checked_ids(ids, len(given))
         if isinstance(verified, Mapping) and ids is not None:
@@ -242,19 +254,6 @@ class LabelAudit(Findings):
             )
         labels = given if asked is None else asked
         return self._judge(found, labels, names, verified, features, frames.kind_of(X))
-
-    def _fit_table(self, table: LabeledTable, verified: Any) -> Self:
-        """Judge the labels of a table; rows of `verified` are counted as in the whole table."""
-        places = table.places
-        if isinstance(verified, Mapping):
-            none = f"has no label in column {table.label!r}, or one that was set aside as too rare"
-            verified = named_rows.by_position(verified, table.ids, places, none)
-        elif verified is not None and len(verified) != len(places):
-            verified = as_given(verified)  # of truths a mask, which labels would not be
-            verified = verified[table.places] if verified.dtype == bool else verified.astype(object)[table.places]
-        self.fit(table.X, table.targets, table.ids, verified=verified, features=table.names)
-        self.table_, self.preparation_ = table, table.preparation
-        return self
 
     @classmethod
     def from_probabilities(
