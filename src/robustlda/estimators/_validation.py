@@ -246,10 +246,7 @@ def validated_training(estimator: BaseEstimator, X: Any, y: Any, plan: Plan) -> 
     if parted_input.is_parted(X):
         raise TypeError(needs_memory(estimator))
     if has_answers(y):
-        table = answer_table(y)
-        store = as_store(X) if is_read_in_blocks(X) else _validated_rows(estimator, X)
-        if is_read_in_blocks(X):
-            _check_features(estimator, store.shape[1], reset=True)
+        store, table = _training_rows(estimator, X), answer_table(y)
         if len(table) != store.shape[0]:
             raise ValueError(f"X has {store.shape[0]} rows, but y has answers about {len(table)}: give a row for each.")
         estimator._peak = checked_peak(store, plan)
@@ -259,8 +256,7 @@ def validated_training(estimator: BaseEstimator, X: Any, y: Any, plan: Plan) -> 
         X, y = _validated(estimator, X, y, accept_sparse="csr", dtype=_floats(X), ensure_min_samples=2)
         store = as_store(X)
     else:
-        store, y = as_store(X), column_or_1d(y)
-        _check_features(estimator, store.shape[1], reset=True)
+        store, y = _training_rows(estimator, X), column_or_1d(y)
         if len(y) != store.shape[0]:
             raise ValueError(f"X has {store.shape[0]} rows, but y has {len(y)} labels: give one for each row.")
     check_labels(y)
@@ -298,8 +294,12 @@ def _kind(label: Any) -> str:
     return "number" if isinstance(label, Real) else "str" if isinstance(label, str) else type(label).__name__
 
 
-def _validated_rows(estimator: BaseEstimator, X: Any) -> Store:
-    return as_store(_validated(estimator, X, accept_sparse="csr", dtype=_floats(X), ensure_min_samples=2))
+def _training_rows(estimator: BaseEstimator, X: Any) -> Store:
+    if not is_read_in_blocks(X):
+        return as_store(_validated(estimator, X, accept_sparse="csr", dtype=_floats(X), ensure_min_samples=2))
+    store = as_store(X)
+    _check_features(estimator, store.shape[1], reset=True)
+    return store
 
 
 def has_answers(y: Any) -> bool:
