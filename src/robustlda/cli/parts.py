@@ -151,7 +151,7 @@ def fit(
 
 @contextmanager
 def _watched(screen: "Screen", what: str) -> Iterator[Callable[[int, float | None], None]]:
-    """What passes are told to: a line with their number, J, and the time that is left."""
+    """What passes are told to: a line with their number, the objective, and the time that is left."""
     started, made = time.monotonic(), count(1)
     with screen.working(f"{what}: looking at the table …") as show:
 
@@ -164,8 +164,8 @@ def _watched(screen: "Screen", what: str) -> Iterator[Callable[[int, float | Non
 def _progress(what: str, done: int, made: int, objective: float | None, seconds: float) -> str:
     """What is shown after a pass; of those that are done, `made` were made now, and others are from a checkpoint."""
     left = seconds_left(seconds, made, max(SUMS[what] - done, 1))
-    J = "" if objective is None else f", J = {objective:.6g}"
-    return f"{what}: pass {done}{J}, {told_time(seconds)} so far{left} …"
+    reached = "" if objective is None else f", objective {objective:.6g}"
+    return f"{what}: pass {done}{reached}, {told_time(seconds)} so far{left} …"
 
 
 def seconds_left(seconds: float, done: int, left: int) -> str:

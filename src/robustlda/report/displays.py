@@ -14,8 +14,6 @@ from robustlda.report.texts import loadings
 
 if TYPE_CHECKING:
     from robustlda.audit.label_audit import LabelAudit
-    from robustlda.estimators.robust import RobustLDA
-    from robustlda.estimators.trace_ratio import TraceRatioLDA
 
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c564b", "#7f7f00", "#5e3c99", "#444444")
 
@@ -334,12 +332,12 @@ class LabelNoiseDisplay(_Display):
 
 
 class ObjectiveDisplay(_Display):
-    """The objective J after every iteration.
+    """The objective after every iteration.
 
     Parameters
     ----------
     path : ndarray
-        J at the start and after every iteration.
+        The objective at the start and after every iteration.
     stop_reason : str
         Why the iteration stopped.
 
@@ -357,7 +355,7 @@ class ObjectiveDisplay(_Display):
         self.path, self.stop_reason = path, stop_reason
 
     @classmethod
-    def from_estimator(cls, estimator: "RobustLDA | TraceRatioLDA", *, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
         """Draw the path of a fitted estimator's objective."""
         check_is_fitted(estimator)
         display = cls(path=np.asarray(estimator.objective_path_), stop_reason=estimator.stop_reason_)
@@ -370,6 +368,6 @@ class ObjectiveDisplay(_Display):
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.grid(color="#dddddd", linewidth=0.6)
         ax.set_xlabel("iteration")
-        ax.set_ylabel("J")
+        ax.set_ylabel("objective")
         ax.set_title(self.stop_reason, fontsize=10)
         return self
