@@ -513,6 +513,10 @@ def test_features_are_named_on_request_and_not_made_up():
     assert LabelAudit().fit(X, y).plane_features(0) == []
     with pytest.raises(ValueError, match="3 names for 13 features"):
         LabelAudit().fit(X, y, features=["a", "b", "c"])
+    frame = pd.DataFrame({"size": X[:, 0], "kind": np.where(y == 1, "red", "white")})
+    for table, labels in ((frame, "kind"), (frame, y), (frame, ["kind"])):
+        with pytest.raises(ValueError, match="called after these: leave features out"):
+            LabelAudit().fit(table, labels, features=["a"])
 
 
 def test_an_outlier_is_not_flagged_whatever_its_label():

@@ -187,16 +187,16 @@ class LabelAudit(Findings):
             names is an id: of a DataFrame that has been shuffled or filtered, give ``X.index[audit.to_review()]``.
         features : array-like of shape (n_features,), default=None
             What features are called in the results; the columns of a DataFrame if None. For a Pipeline, those after its
-            steps.
+            steps. Features that are made of a table are called after its columns, and cannot have other names.
 
         Returns
         -------
         self : object
         """
         if isinstance(y, str) or frames.are_columns(y, X):
-            return self._fit_table(_understood(X, y, ids, verified), verified, frames.kind_of(X))
+            return self._fit_table(_understood(X, y, ids, verified), verified, features, frames.kind_of(X))
         if isinstance(X, LabeledTable):
-            return self._fit_table(X, verified)
+            return self._fit_table(X, verified, features)
         estimator = RobustLDA() if self.estimator is None else self.estimator
         if is_parted(X):
             if ids is not None:
@@ -207,11 +207,13 @@ class LabelAudit(Findings):
         if isinstance(ids, str):
             X, ids = frames.without_ids(X, ids)
         if self.estimator is None and frames.needs_preparation(X):
-            return self._fit_table(_joined(X, y, ids, verified), verified, frames.kind_of(X))
+            return self._fit_table(_joined(X, y, ids, verified), verified, features, frames.kind_of(X))
         return self._fit_rows(estimator, X, y, ids, verified, features)
 
-    def _fit_table(self, table: LabeledTable, verified: Any, kind: str | None = None) -> Self:
+    def _fit_table(self, table: LabeledTable, verified: Any, features: Any, kind: str | None = None) -> Self:
         """Judge the labels of a table; rows of `verified` are counted as in the whole table."""
+        if features is not None:
+            raise ValueError("Features that are made of columns are called after these: leave features out.")
         verified, places = named_rows.by_class_names(verified, table), table.places
         if isinstance(verified, Mapping):
             none = f"has no label in column {table.label!r}, or one that was set aside as too rare"
