@@ -290,7 +290,7 @@ def _verified(paths: tuple[Path, ...], data: "PartedInput") -> dict[int, Any]:
 
 
 def _places_of(names: Collection[str], ids: Any, places: Any) -> dict[str, list[int]]:
-    from robustlda.report.audit_files import spreadsheet_safe
+    from robustlda.report.texts import spreadsheet_safe
 
     found: dict[str, list[int]] = {}
     for name, place in zip(ids.tolist(), places.tolist(), strict=True):

@@ -223,7 +223,7 @@ def _write_part(question: Question, folder: Path, part: "tuple[int, int, Fragmen
 
 def _join(parts: list[Path], path: Path) -> None:
     """One file of all parts."""
-    from robustlda.report.audit_files import TableWriter
+    from robustlda.report.table_files import TableWriter
 
     with TableWriter(path) as writer:
         for part in parts:
