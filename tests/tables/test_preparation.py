@@ -76,6 +76,16 @@ def test_dates_in_text_are_dates_of_the_same_features(form):
         preparation.transform(text.assign(day="yesterday"))
 
 
+def test_a_fit_that_fails_leaves_what_was_there_before():
+    frame = pd.DataFrame({"mass": rng().normal(size=40), "kind": ["a", "b"] * 20})
+    preparation = TablePreparation().set_output(transform="pandas").fit(frame)
+    before = preparation.transform(frame)
+    with pytest.raises(ValueError, match="No column contains usable features"):
+        preparation.fit(frame.assign(mass=1.0, kind="a"))
+    pd.testing.assert_frame_equal(preparation.transform(frame), before)
+    assert list(preparation.fit(frame).transform(frame).columns) == ["mass", "kind=b"]
+
+
 def test_what_is_no_number_among_numbers_is_told():
     frame = pd.DataFrame({"mass": [f"{v} g" for v in range(3000, 3060)], "kind": ["a", "b"] * 30})
     preparation = TablePreparation().fit(frame)

@@ -9,6 +9,7 @@ the label away, a rare category or a rare gap does not make its row an outlier, 
 import json
 import re
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import astuple, dataclass, replace
 from typing import Any, Self
 
@@ -144,8 +145,24 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
         if table.num_rows == 0:
             raise ValueError("The table has no rows.")
         self._check_asked(table.column_names)
-        self.feature_names_in_ = np.array(table.column_names, object)
-        self.n_features_in_ = table.num_columns
+        readings = self._understood(table, None if y is None else np.asarray(y))
+        trial = copy(self)
+        trial._readings = {name: reading for name, reading in readings.items() if reading.used}
+        if not trial._readings:
+            raise ValueError(f"No column contains usable features. {_why_none(readings)}")
+        made = trial._learn(table)
+        trial.feature_names_in_ = np.array(table.column_names, object)
+        trial.n_features_in_ = table.num_columns
+        trial.columns_ = [
+            _use(name, readings.get(name), made.get(name, ()), trial._powers.get(name, 1.0))
+            for name in table.column_names
+        ]
+        trial.findings_ = [f for use in trial.columns_ if (f := _finding(use)) is not None]
+        self.__dict__ = trial.__dict__  # a fit that fails leaves what was there before
+        return self
+
+    def _understood(self, table: pa.Table, y: Array | None) -> dict[str, Reading]:
+        """What the columns are that may be used."""
         asked = {*(self.columns or ()), *self.keep}
         names = [n for n in table.column_names if self.columns is None or n in asked]
         readings = {name: kinds.understand(table[name], name, asked=name in asked) for name in names}
@@ -154,23 +171,13 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
                 readings[name] = replace(reading, day_first=order_of(table.schema.field(name)))
         told = [name for name in names if name not in asked and tells_changes(name, table[name])]
         readings |= {name: Reading("label again", "It says which labels an audit has changed.") for name in told}
-        votes = None if y is None else votes_before(table, np.asarray(y))
+        votes = None if y is None else votes_before(table, y)
         if votes in names and votes not in asked:
             readings[votes] = Reading("label again", "It is what an audit has made of the labels.")
         doubted = doubtful.repeated(table, readings)
         if y is not None:
-            doubted |= doubtful.giving_away(table, readings | doubted, np.asarray(y))
-        readings |= {name: reading for name, reading in doubted.items() if name not in asked}
-        self._readings = {name: reading for name, reading in readings.items() if reading.used}
-        if not self._readings:
-            raise ValueError(f"No column contains usable features. {_why_none(readings)}")
-        made = self._learn(table)
-        self.columns_ = [
-            _use(name, readings.get(name), made.get(name, ()), self._powers.get(name, 1.0))
-            for name in table.column_names
-        ]
-        self.findings_ = [f for use in self.columns_ if (f := _finding(use)) is not None]
-        return self
+            doubted |= doubtful.giving_away(table, readings | doubted, y)
+        return readings | {name: reading for name, reading in doubted.items() if name not in asked}
 
     def __getstate__(self) -> dict[str, Any]:
         """What is known about columns as one text: of thousands of columns, objects would fill a model file."""
