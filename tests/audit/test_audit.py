@@ -504,6 +504,22 @@ def test_the_plane_of_two_classes_hangs_on_no_order_of_rows(estimator):
         assert_allclose(other.plane_loadings_, audit.plane_loadings_, atol=1e-6)
 
 
+def test_what_was_checked_in_a_table_has_a_value_for_each_row():
+    X, y = load_iris(return_X_y=True)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(kind=np.where(np.arange(150) == 7, None, y.astype(str)))
+    for values in (np.ones(20, bool), ["0"] * 20, np.ones(151, bool)):
+        with pytest.raises(ValueError, match=f"verified has {len(values)} values: give one for each row of the table"):
+            LabelAudit().fit(frame, "kind", verified=values)
+    for n in (150, 149):  # or for each row with a label
+        assert LabelAudit().fit(frame, "kind", verified=[*[None] * (n - 1), "2"]).verified_[-1]
+
+
+def test_every_sample_needs_an_image(tmp_path):
+    audit = LabelAudit().fit(*load_iris(return_X_y=True))
+    with pytest.raises(ValueError, match="There are 10 images for 150 samples; give one for each"):
+        audit.report(tmp_path / "page.html", images=np.zeros((10, 16)))
+
+
 def test_features_are_named_on_request_and_not_made_up():
     X, y = load_wine(return_X_y=True)
     constant = np.column_stack([X, np.full(len(y), 1e6)])

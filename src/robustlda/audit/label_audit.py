@@ -194,7 +194,7 @@ class LabelAudit(Findings):
         self : object
         """
         if isinstance(y, str) or frames.are_columns(y, X):
-            return self._fit_table(_understood(X, y, ids, verified), verified, features, frames.kind_of(X))
+            return self._fit_table(_understood(X, y, ids, verified), verified, features, X)
         if isinstance(X, LabeledTable):
             return self._fit_table(X, verified, features)
         estimator = RobustLDA() if self.estimator is None else self.estimator
@@ -207,11 +207,11 @@ class LabelAudit(Findings):
         if isinstance(ids, str):
             X, ids = frames.without_ids(X, ids)
         if self.estimator is None and frames.needs_preparation(X):
-            return self._fit_table(_joined(X, y, ids, verified), verified, features, frames.kind_of(X))
+            return self._fit_table(_joined(X, y, ids, verified), verified, features, X)
         return self._fit_rows(estimator, X, y, ids, verified, features)
 
-    def _fit_table(self, table: LabeledTable, verified: Any, features: Any, kind: str | None = None) -> Self:
-        """Judge the labels of a table; rows of `verified` are counted as in the whole table."""
+    def _fit_table(self, table: LabeledTable, verified: Any, features: Any, X: Any = None) -> Self:
+        """Judge the labels of a table, made of X; rows of `verified` are counted as in the whole table."""
         if features is not None:
             raise ValueError("Features that are made of columns are called after these: leave features out.")
         verified, places = named_rows.by_class_names(verified, table), table.places
@@ -219,10 +219,15 @@ class LabelAudit(Findings):
             none = f"has no label in column {table.label!r}, or one that was set aside as too rare"
             verified = named_rows.by_position(verified, table.ids, places, none)
         elif verified is not None and len(verified) != len(places):
+            if len(verified) <= places[-1] or (X is not None and len(verified) != np.shape(X)[0]):
+                raise ValueError(
+                    f"verified has {len(verified)} values: give one for each row of the table, or a dict from row to "
+                    "label."
+                )
             verified = as_given(verified)  # of truths a mask, which labels would not be
             verified = verified[places] if verified.dtype == bool else verified.astype(object)[places]
         self.fit(table.X, table.targets, table.ids, verified=verified, features=table.names)
-        self.table_, self.preparation_, self._frame_kind = table, table.preparation, kind
+        self.table_, self.preparation_, self._frame_kind = table, table.preparation, frames.kind_of(X)
         return self
 
     def _fit_rows(self, estimator: Any, X: Any, y: Any, ids: Any, verified: Any, features: Any) -> Self:
