@@ -127,8 +127,9 @@ def test_what_is_not_fitted_is_not_drawn(kind):
 def test_samples_without_features_cannot_be_drawn():
     y = np.arange(30) % 3
     audit = LabelAudit.from_probabilities(np.eye(3)[y] * 0.9 + 0.1 / 3, y)
-    with pytest.raises(ValueError, match="The audit has no features to draw samples by"):
-        ProjectionDisplay.from_audit(audit)
+    for kind in (ProjectionDisplay, ClassMapDisplay):
+        with pytest.raises(ValueError, match="The audit has no features to draw samples by"):
+            kind.from_audit(audit)
 
 
 def test_label_noise_of_an_estimator_has_no_interval(audit, ax):

@@ -87,11 +87,7 @@ class ProjectionDisplay(_Display):
     def from_audit(cls, audit: "LabelAudit", *, ax: Any = None) -> Self:
         """Draw a fitted audit."""
         check_is_fitted(audit)
-        if audit.plane_ is None:
-            raise ValueError(
-                "The audit has no features to draw samples by, or they are not finite numbers; give it some, as in "
-                "LabelAudit.from_probabilities(P, y, X=X)."
-            )
+        _check_drawn(audit)
         display = cls(
             points=np.asarray(audit.plane_, float),
             given=audit.given_,
@@ -159,6 +155,15 @@ class ProjectionDisplay(_Display):
         return self
 
 
+def _check_drawn(audit: "LabelAudit") -> None:
+    """Refuse an audit that knows of no sample where it lies."""
+    if audit.plane_ is None:
+        raise ValueError(
+            "The audit has no features to draw samples by, or they are not finite numbers; give it some, as in "
+            "LabelAudit.from_probabilities(P, y, X=X)."
+        )
+
+
 def _axis(audit: "LabelAudit", k: int) -> str:
     """What an axis of the plane is, and below it the features it goes with."""
     return "\n".join(filter(None, (audit.plane_axes_[k], loadings(audit, k))))
@@ -211,6 +216,7 @@ class ClassMapDisplay(_Display):
     def from_audit(cls, audit: "LabelAudit", *, ax: Any = None) -> Self:
         """Draw a fitted audit."""
         check_is_fitted(audit)
+        _check_drawn(audit)
         display = cls(
             farness=audit.farness_,
             probability_wrong=audit.probability_wrong_,
