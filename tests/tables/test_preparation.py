@@ -76,6 +76,18 @@ def test_dates_in_text_are_dates_of_the_same_features(form):
         preparation.transform(text.assign(day="yesterday"))
 
 
+def test_what_cannot_be_is_one_sentence():
+    frame = pd.DataFrame({"mass": rng().normal(size=40), "kind": ["a", "b"] * 20})
+    for y in (["x", "y"], ["x", "y"] * 40):
+        with pytest.raises(ValueError, match=f"The table has 40 rows, but y has {len(y)} labels"):
+            TablePreparation().fit(frame, y)
+    for number in (0, "many", 2.5):
+        with pytest.raises(ValueError, match=r"n_text_features=.* must be a whole number of at least 1"):
+            TablePreparation(n_text_features=number).fit(frame)
+    with pytest.raises(ValueError, match="The table lacks the column 'kind'"):
+        TablePreparation().fit(frame).unseen(frame[["mass"]])
+
+
 def test_a_fit_that_fails_leaves_what_was_there_before():
     frame = pd.DataFrame({"mass": rng().normal(size=40), "kind": ["a", "b"] * 20})
     preparation = TablePreparation().set_output(transform="pandas").fit(frame)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import astuple, dataclass, replace
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -145,6 +146,8 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
         if table.num_rows == 0:
             raise ValueError("The table has no rows.")
         self._check_asked(table.column_names)
+        if y is not None and len(y) != table.num_rows:
+            raise ValueError(f"The table has {table.num_rows} rows, but y has {len(y)} labels; give one for each.")
         readings = self._understood(table, None if y is None else np.asarray(y))
         trial = copy(self)
         trial._readings = {name: reading for name, reading in readings.items() if reading.used}
@@ -195,6 +198,8 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
         for name in (*(self.columns or ()), *self.keep):
             if name not in names:
                 raise ValueError(no_column(name, names))
+        if not (isinstance(self.n_text_features, Integral) and self.n_text_features >= 1):
+            raise ValueError(f"n_text_features={self.n_text_features!r} must be a whole number of at least 1.")
 
     def _learn(self, table: pa.Table) -> dict[str, tuple[str, ...]]:
         """Fit the encoders; the features that are made of every column."""
@@ -313,7 +318,9 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
     def unseen(self, X: Any) -> dict[str, list[str]]:
         """Values of which nothing is known, by column: new categories, and what is no number among numbers."""
         check_is_fitted(self)
-        return known.unseen_words(as_arrow(X), self._known_words(), self._readings)
+        table = as_arrow(X)
+        known.check_there(table, self._readings)
+        return known.unseen_words(table, self._known_words(), self._readings)
 
     def _known_words(self) -> dict[str, Array]:
         """The words of each category, by column."""
