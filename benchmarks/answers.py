@@ -7,10 +7,8 @@ Skene's model; CROWDLAB (cleanlab) with held-out probabilities of the same class
 and the answers themselves, as `y`.
 """
 
-import argparse
 import csv
 import os
-import warnings
 from pathlib import Path
 from statistics import fmean
 
@@ -19,6 +17,7 @@ import pandas as pd
 from sklearn.model_selection import cross_val_predict, train_test_split
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks import measured
 from robustlda import LabelAudit, RobustLDA
 from robustlda.datasets import catalogue
 from robustlda.experiments.baselines import inner_folds
@@ -91,7 +90,7 @@ def crowdlab(X: np.ndarray, answers: np.ndarray, voted: np.ndarray) -> np.ndarra
     return found["label_quality"]["consensus_label"].to_numpy().astype(int)
 
 
-def measured(data: str, seed: int) -> list[dict[str, str]]:
+def tried(data: str, seed: int) -> list[dict[str, str]]:
     X, answers, y, X_test, y_test = problem(data, seed)
     voted = majority(answers, np.random.default_rng(seed))
     labels = {"majority": voted, "dawid_skene": dawid_skene(answers), "crowdlab": crowdlab(X, answers, voted)}
@@ -121,19 +120,14 @@ def table(lines: list[dict[str, str]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.answers", description=__doc__)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--data-dir", type=Path)
+    parser = measured.parser("answers", __doc__)
     parser.add_argument("--seeds", default="10,11,12")
-    arguments = parser.parse_args()
-    if arguments.data_dir:
-        os.environ[catalogue.FOLDER_VARIABLE] = str(arguments.data_dir)
-    warnings.simplefilter("ignore")
+    arguments = measured.read(parser)
     seeds = [int(seed) for seed in arguments.seeds.split(",")]
     cases = [("labelme", seeds[0])] + [(data, seed) for data in ("digits", "vehicle") for seed in seeds]
     lines: list[dict[str, str]] = []
     for case in cases:
-        lines += measured(*case)
+        lines += tried(*case)
         print(*case, {line["way"]: line["test"] for line in lines[-4:]}, flush=True)
     with (arguments.out / "answers.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, list(lines[0]))

@@ -45,7 +45,9 @@ def orthonormalize(V: Array) -> Array:
     Q, R = np.linalg.qr(V)
     lengths = np.abs(np.diag(R))
     if not lengths.size or lengths.min() <= 1e-10 * max(lengths.max(), np.finfo(V.dtype).tiny):
-        raise ValueError("the rows of the starting projection are linearly dependent on this data's span")
+        raise ValueError(
+            "The rows of init are linearly dependent in the span of these data; give others, or the name of a start."
+        )
     return Q
 
 

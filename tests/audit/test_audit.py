@@ -17,7 +17,8 @@ from sklearn.metrics import average_precision_score
 from sklearn.preprocessing import StandardScaler
 
 from robustlda import LabelAudit, RobustLDA, TraceRatioLDA
-from robustlda.audit import farness, frames, parted_audit
+from robustlda.audit import farness, frames, parted_audit, picture
+from robustlda.data import Blocks
 from robustlda.datasets.contaminate import flip_into_next_class, flip_labels, gross_rows
 from robustlda.plan import Plan
 
@@ -503,6 +504,22 @@ def test_the_plane_of_two_classes_hangs_on_no_order_of_rows(estimator):
         assert_allclose(other.plane_loadings_, audit.plane_loadings_, atol=1e-6)
 
 
+def test_what_was_checked_in_a_table_has_a_value_for_each_row():
+    X, y = load_iris(return_X_y=True)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(kind=np.where(np.arange(150) == 7, None, y.astype(str)))
+    for values in (np.ones(20, bool), ["0"] * 20, np.ones(151, bool)):
+        with pytest.raises(ValueError, match=f"verified has {len(values)} values: give one for each row of the table"):
+            LabelAudit().fit(frame, "kind", verified=values)
+    for n in (150, 149):  # or for each row with a label
+        assert LabelAudit().fit(frame, "kind", verified=[*[None] * (n - 1), "2"]).verified_[-1]
+
+
+def test_every_sample_needs_an_image(tmp_path):
+    audit = LabelAudit().fit(*load_iris(return_X_y=True))
+    with pytest.raises(ValueError, match="There are 10 images for 150 samples; give one for each"):
+        audit.report(tmp_path / "page.html", images=np.zeros((10, 16)))
+
+
 def test_features_are_named_on_request_and_not_made_up():
     X, y = load_wine(return_X_y=True)
     constant = np.column_stack([X, np.full(len(y), 1e6)])
@@ -512,6 +529,10 @@ def test_features_are_named_on_request_and_not_made_up():
     assert LabelAudit().fit(X, y).plane_features(0) == []
     with pytest.raises(ValueError, match="3 names for 13 features"):
         LabelAudit().fit(X, y, features=["a", "b", "c"])
+    frame = pd.DataFrame({"size": X[:, 0], "kind": np.where(y == 1, "red", "white")})
+    for table, labels in ((frame, "kind"), (frame, y), (frame, ["kind"])):
+        with pytest.raises(ValueError, match="called after these: leave features out"):
+            LabelAudit().fit(table, labels, features=["a"])
 
 
 def test_an_outlier_is_not_flagged_whatever_its_label():
@@ -712,6 +733,20 @@ def test_positions_are_no_ids_where_they_could_be_either():
     twice = frame.assign(tag=np.arange(178) // 2)
     with pytest.raises(ValueError, match="names row 3, but 2 rows have this id; give each an id of its own"):
         LabelAudit().fit(twice, "kind", "tag", verified={3: 0})
+
+
+def test_an_audit_in_parts_that_fails_leaves_what_was_there_before(monkeypatch):
+    X, y = load_wine(return_X_y=True)
+    audit = LabelAudit().fit(X, y)
+    before = audit.noise_rate_, audit.n_samples_, audit.to_review(5).tolist()
+
+    def lost(*_):
+        raise OSError("a worker was lost")
+
+    monkeypatch.setattr(picture, "plane", lost)  # which comes last
+    with pytest.raises(OSError, match="a worker was lost"):
+        audit.fit(Blocks([(X[:90], y[:90] % 2)]), None)
+    assert (audit.noise_rate_, audit.n_samples_, audit.to_review(5).tolist()) == before
 
 
 def test_neither_outliers_nor_checked_rows_count_among_flagged_ones_in_parts():

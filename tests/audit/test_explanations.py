@@ -137,6 +137,8 @@ def test_what_is_unusual_about_an_outlier(iris):
     audit = LabelAudit().fit(X, y)
     assert audit.finding_[3] == "outlying"
     assert explanations.unusual(audit, np.array([3]))[0, 0] == 1
+    # Groups 0 and 2 are columns of which no feature was made.
+    assert explanations.unusual(audit, np.array([3]), 3, np.array([3, 1, -1, 3])).tolist() == [[1, 3, -1]]
 
 
 def test_without_rows_or_without_a_projection_there_is_no_explanation(audit):

@@ -614,7 +614,8 @@ def test_answers_of_several_people_in_parts_are_refused_however_they_are_named(t
 def test_progress_tells_pass_objective_and_time_left():
     from robustlda.cli.parts import _progress
 
-    assert _progress("fit", 23, 23, 1.23456789, 20.0) == "fit: pass 23, J = 1.23457, 20 s so far, about 80 s left …"
+    shown = "fit: pass 23, objective 1.23457, 20 s so far, about 80 s left …"
+    assert _progress("fit", 23, 23, 1.23456789, 20.0) == shown
     assert _progress("audit", 139, 139, None, 278.0) == "audit: pass 139, 5 min so far, about 2 s left …"
     # Passes that a checkpoint knew took no time, and say nothing about how long others take.
     assert _progress("fit", 95, 2, None, 10.0) == "fit: pass 95, 10 s so far, about 2 min left …"

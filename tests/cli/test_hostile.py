@@ -23,7 +23,7 @@ from robustlda import RobustLDA, persistence
 from robustlda.cli.screen import Screen
 from robustlda.output import printable
 from robustlda.report import reviewed
-from robustlda.report.audit_files import spreadsheet_safe
+from robustlda.report.texts import spreadsheet_safe
 from robustlda.tables.preparation import TablePreparation
 
 ESCAPES = {"escape": "\x1b[31mred\x1b[2J", "title": "\x1b]0;owned\x07", "C1": "\x9b31m", "bidi": "\u202egpj.exe",

@@ -18,6 +18,8 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks.tables import TABLES, write_csv
 from robustlda import LabelAudit
 from robustlda.report import audit_files
+from robustlda.report.table_files import write_table
+from robustlda.report.texts import spreadsheet_safe
 from robustlda.tables.reading import read_table
 from robustlda.tables.understanding import understand
 
@@ -63,9 +65,9 @@ def test_tables_are_read_alike_whatever_the_file(tmp_path, ending):
 
 def test_cells_are_no_formulas():
     for text in ("=1+1", "@x", "\n=1", "\ufeff=1", "＝1", " =1", "\tx", "-a"):
-        assert audit_files.spreadsheet_safe(text) == "'" + text
+        assert spreadsheet_safe(text) == "'" + text
     for text in ("-3.5", "plain", "1e5", "+4", "a=b"):
-        assert audit_files.spreadsheet_safe(text) == text
+        assert spreadsheet_safe(text) == text
 
 
 def test_command_writes_three_files_and_a_summary(tmp_path):
@@ -542,7 +544,7 @@ def test_labels_that_are_no_words_are_corrected(tmp_path, kind, ending):
     whole = pa.Table.from_pandas(frame.drop(columns="kind"), preserve_index=False)
     whole = whole.append_column("kind", values.take(pa.array(given)))
     source = tmp_path / f"t.{ending}"
-    audit_files.write_table(whole, source)
+    write_table(whole, source)
     name = {"whole": "1", "days": "1970-01-01"}.get(
         kind, "0.50" if (kind, ending) == ("decimals", "parquet") else "0.5"
     )

@@ -1,5 +1,7 @@
 """Displays: they store what they show, draw on given axes, and handle many classes."""
 
+from types import SimpleNamespace
+
 import matplotlib
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from robustlda import LabelAudit, RobustLDA, TraceRatioLDA, report
 from robustlda.datasets.contaminate import flip_labels
 from robustlda.report import ClassMapDisplay, LabelNoiseDisplay, ObjectiveDisplay, ProjectionDisplay, displays
+from robustlda.report.texts import loadings
 
 matplotlib.use("Agg")
 OF_AUDITS = (ProjectionDisplay, ClassMapDisplay, LabelNoiseDisplay)
@@ -51,6 +54,11 @@ def test_displays_draw_at_once_on_axes_of_their_own(kind, audit, ax):
     assert drawn.ax_.collections or drawn.ax_.images, "as scikit-learn's displays do"
     first = drawn.ax_
     assert drawn.plot().ax_ is not first, "and again wherever they are asked to"
+
+
+def test_features_of_an_axis_keep_their_names():
+    told = SimpleNamespace(plane_features=lambda axis: [("10.5 mm", 0.534), ("width", -1.0)])
+    assert loadings(told, 0) == "10.5 mm +.53, width −1.00"
 
 
 def test_projection_marks_exactly_the_findings(audit, ax):
@@ -149,8 +157,9 @@ def test_what_is_not_fitted_is_not_drawn(kind):
 def test_samples_without_features_cannot_be_drawn():
     y = np.arange(30) % 3
     audit = LabelAudit.from_probabilities(np.eye(3)[y] * 0.9 + 0.1 / 3, y)
-    with pytest.raises(ValueError, match="The audit has no features to draw samples by"):
-        ProjectionDisplay.from_audit(audit)
+    for kind in (ProjectionDisplay, ClassMapDisplay):
+        with pytest.raises(ValueError, match="The audit has no features to draw samples by"):
+            kind.from_audit(audit)
 
 
 def test_label_noise_of_an_estimator_has_no_interval(audit, ax):

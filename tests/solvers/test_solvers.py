@@ -216,5 +216,5 @@ def test_in_the_plane_the_limit_is_a_minimum_over_all_angles_nearby(angle):
 
 def test_a_start_that_captures_nothing_is_refused():
     samples = make_samples(np.array([[1.0, 0, 0], [-1, 0, 0], [0, 1, 1e-200], [0, -1, 0]]), np.array([0, 1, 0, 1]))
-    with pytest.raises(ValueError, match="linearly dependent"):
+    with pytest.raises(ValueError, match="dependent in the span of these data; give others, or the name of a start"):
         starts.frame(np.zeros((1, 3)), samples, 1, np.random.RandomState(0))

@@ -76,6 +76,28 @@ def test_dates_in_text_are_dates_of_the_same_features(form):
         preparation.transform(text.assign(day="yesterday"))
 
 
+def test_what_cannot_be_is_one_sentence():
+    frame = pd.DataFrame({"mass": rng().normal(size=40), "kind": ["a", "b"] * 20})
+    for y in (["x", "y"], ["x", "y"] * 40):
+        with pytest.raises(ValueError, match=f"The table has 40 rows, but y has {len(y)} labels"):
+            TablePreparation().fit(frame, y)
+    for number in (0, "many", 2.5):
+        with pytest.raises(ValueError, match=r"n_text_features=.* must be a whole number of at least 1"):
+            TablePreparation(n_text_features=number).fit(frame)
+    with pytest.raises(ValueError, match="The table lacks the column 'kind'"):
+        TablePreparation().fit(frame).unseen(frame[["mass"]])
+
+
+def test_a_fit_that_fails_leaves_what_was_there_before():
+    frame = pd.DataFrame({"mass": rng().normal(size=40), "kind": ["a", "b"] * 20})
+    preparation = TablePreparation().set_output(transform="pandas").fit(frame)
+    before = preparation.transform(frame)
+    with pytest.raises(ValueError, match="No column contains usable features"):
+        preparation.fit(frame.assign(mass=1.0, kind="a"))
+    pd.testing.assert_frame_equal(preparation.transform(frame), before)
+    assert list(preparation.fit(frame).transform(frame).columns) == ["mass", "kind=b"]
+
+
 def test_what_is_no_number_among_numbers_is_told():
     frame = pd.DataFrame({"mass": [f"{v} g" for v in range(3000, 3060)], "kind": ["a", "b"] * 30})
     preparation = TablePreparation().fit(frame)
@@ -209,8 +231,10 @@ def test_what_is_left_out_and_why():
     assert {"code", "id"} <= set(kept.columns_in_use())
     only = TablePreparation(columns=["code", "mass"]).fit(frame, y)
     assert only.columns_in_use() == ["mass", "code"]
-    with pytest.raises(ValueError, match="There is no column 'heigth'; the columns are id, mass"):
-        TablePreparation(keep=["heigth"]).fit(frame)
+    with pytest.raises(ValueError, match="There is no column 'height'; the columns are id, mass"):
+        TablePreparation(keep=["height"]).fit(frame)
+    with pytest.raises(ValueError, match=r"There is no column 'lenght'; did you mean 'length'\?"):
+        TablePreparation(columns=["lenght"]).fit(frame)
 
 
 def test_labels_that_alternate_are_given_away_as_well():

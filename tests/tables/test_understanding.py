@@ -68,6 +68,12 @@ def test_rows_that_contradict_each_other():
     assert "5 rows are copies" in copies.message
 
 
+def test_rows_that_are_nearly_the_same_in_a_chain_belong_together():
+    x = [0.0, 0.001, 0.0015, *range(1, 41, 2)]
+    found = understand(RawTable(pa.table({"x": x, "y": [*"abb", *"ab" * 10]}), "t"), "y")
+    assert findings(found, "contradiction")[0].rows == (0, 1, 2)
+
+
 def test_rows_that_nearly_all_lack_a_value_are_copies_of_each_other():
     x = pa.array([1.5, *[None] * 9, 2.5])
     found = understand(RawTable(pa.table({"x": x, "y": list("ab" * 5 + "a")}), "t"), "y")
@@ -127,6 +133,14 @@ def test_frames_of_objects_are_looked_at():
     kinds = {use.name: use.kind for use in LabelAudit().fit(frame, "y").table_.columns}
     assert (kinds["big"], kinds["part"], kinds["group"]) == ("number", "category", "repeated")
     assert as_arrow(np.array([[10**29, 1], [None, 2]], object))["x0"].to_pylist() == [str(10**29), None]
+
+
+def test_arrays_of_objects_may_lack_values_in_every_way():
+    lacking = [None, float("nan"), np.float64("nan"), pd.NA, pd.NaT]
+    found = as_arrow(np.array([[1, 10**29, "a"], *([v, v, v] for v in lacking), [2, "b", "b"]], object))
+    assert found["x0"].to_pylist() == [1, *[None] * 5, 2]
+    assert found["x1"].to_pylist() == [str(10**29), *[None] * 5, "b"]
+    assert found["x2"].to_pylist() == ["a", *[None] * 5, "b"]
 
 
 def test_nested_columns_are_columns_of_their_own():
@@ -225,6 +239,15 @@ def test_answers_that_occur_once_are_set_aside_and_spellings_have_their_rows():
     assert found.answers[2].tolist() == ["a", None]
     assert findings(found, "spelling")[0].rows == (1,)
     assert "'typo' (1)" in findings(found, "rare label")[0].message
+
+
+def test_rows_of_a_spelling_are_counted_without_those_that_were_set_aside():
+    found = understand(table(["typo", *["a", "b"] * 20, "B", None, "A"]), "y")
+    (rows,) = [finding.rows for finding in findings(found, "spelling")]
+    assert found.places[list(rows)].tolist() == [41, 43]
+    both = table(["typo", *["a", "b"] * 20], again=[None, *["b", "B"] * 20])
+    (rows,) = [finding.rows for finding in findings(understand(both, ("y", "again")), "spelling")]
+    assert rows == tuple(range(1, 40, 2))
 
 
 def test_many_whole_numbers_may_be_amounts():

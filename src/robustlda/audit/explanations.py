@@ -165,8 +165,9 @@ def _neighbors(Z: Array, labels: Array, believed: Array, rows: Array, classes: A
 def unusual(audit: "LabelAudit", rows: Array, n_features: int = 3, groups: Array | None = None) -> Array | None:
     """For every row the features in which it differs most from the center of its class, in spreads of the feature.
 
-    For outliers, against which no other class speaks. None under the same conditions as `explain`, and with more than
-    `MAX_FEATURES` features, of which one or another is always far off.
+    −1 where there are fewer, as where groups have no feature. For outliers, against which no other class speaks. None
+    under the same conditions as `explain`, and with more than `MAX_FEATURES` features, of which one or another is
+    always far off.
     """
     X, model = audit.listed_rows(), audit.listed_model()
     if X is None or not all(hasattr(model, name) for name in ("class_centers_", "validated_store")):
@@ -183,7 +184,8 @@ def unusual(audit: "LabelAudit", rows: Array, n_features: int = 3, groups: Array
     for part in row_slices(len(rows), max(1, _BLOCK // d)):
         terms = np.abs(chosen.block(part).rows() - M[given[part]]) / spread
         terms = terms if groups is None else _summed(terms, groups)
-        parts.append(np.argsort(-terms, axis=1, kind="stable")[:, :n_features])
+        order = np.argsort(-terms, axis=1, kind="stable")[:, :n_features]
+        parts.append(np.where(np.take_along_axis(terms, order, axis=1) > 0, order, -1))
     return np.concatenate(parts) if parts else np.empty((0, n_features), int)
 
 

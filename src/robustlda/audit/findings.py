@@ -277,6 +277,8 @@ class Findings(Documented, BaseEstimator):
         from robustlda.report import audit_page
 
         check_is_fitted(self)
+        if images is not None and len(images) != len(self.given_):
+            raise ValueError(f"There are {len(images)} images for {len(self.given_)} samples; give one for each.")
         audit_page.write(self, Path(path), title=title, images=images, table=getattr(self, "table_", None))
 
     def _forget(self) -> None:

@@ -1,6 +1,7 @@
 """`LabelAudit`: for every sample how probable it is that its label is wrong."""
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
@@ -26,7 +27,6 @@ from robustlda.audit import (
 from robustlda.audit.evidence import Evidence
 from robustlda.audit.findings import Findings
 from robustlda.audit.picture import OUTLYING
-from robustlda.data import parted_input
 from robustlda.data.given import as_given
 from robustlda.data.parted_input import is_parted
 from robustlda.estimators import (
@@ -39,6 +39,7 @@ from robustlda.estimators import (
     has_answers,
     in_numpy,
     is_missing,
+    read_parts,
     verified_labels,
 )
 from robustlda.estimators.robust import RobustLDA
@@ -201,42 +202,63 @@ class LabelAudit(Findings):
             names is an id: of a DataFrame that has been shuffled or filtered, give ``X.index[audit.to_review()]``.
         features : array-like of shape (n_features,), default=None
             What features are called in the results; the columns of a DataFrame if None. For a Pipeline, those after its
-            steps.
+            steps. Features that are made of a table are called after its columns, and cannot have other names.
 
         Returns
         -------
         self : object
         """
         if isinstance(y, str) or frames.are_columns(y, X):
-            columns = _understood(X, y, ids, verified)
-            self._fit_table(columns, named_rows.by_class_names(verified, columns))
-            self._frame_kind = frames.kind_of(X)
-            return self
+            return self._fit_table(_understood(X, y, ids, verified), verified, features, X)
         if isinstance(X, LabeledTable):
-            return self._fit_table(X, named_rows.by_class_names(verified, X))
-        if isinstance(ids, str):
-            if is_parted(X):
+            return self._fit_table(X, verified, features)
+        estimator = RobustLDA() if self.estimator is None else self.estimator
+        if is_parted(X):
+            if isinstance(ids, str):
                 raise TypeError(_NO_NAMES)
+            trial = copy(self)._fit_parts(estimator, X, y, ids, verified, features)
+            self.__dict__ = trial.__dict__  # an audit that fails leaves what was there before
+            return self
+        if isinstance(ids, str):
             X, ids = frames.without_ids(X, ids)
         if self.estimator is None and frames.needs_preparation(X):
-            columns = _joined(X, y, ids, verified)
-            self._fit_table(columns, named_rows.by_class_names(verified, columns))
-            self._frame_kind = frames.kind_of(X)
-            return self
-        estimator = RobustLDA() if self.estimator is None else self.estimator
+            return self._fit_table(_joined(X, y, ids, verified), verified, features, X)
+        return self._fit_rows(estimator, X, y, ids, verified, features)
+
+    def _fit_table(self, table: LabeledTable, verified: Any, features: Any, X: Any = None) -> Self:
+        """Judge the labels of a table, made of X; rows of `verified` are counted as in the whole table."""
+        if features is not None:
+            raise ValueError("Features that are made of columns are called after these: leave features out.")
+        verified, places = named_rows.by_class_names(verified, table), table.places
+        if isinstance(verified, Mapping):
+            none = f"has no label in column {table.label!r}, or one that was set aside as too rare"
+            verified = named_rows.by_position(verified, table.ids, places, none)
+        elif verified is not None and len(verified) != len(places):
+            if len(verified) <= places[-1] or (X is not None and len(verified) != np.shape(X)[0]):
+                raise ValueError(
+                    f"verified has {len(verified)} values: give one for each row of the table, or a dict from row to "
+                    "label."
+                )
+            verified = as_given(verified)  # of truths a mask, which labels would not be
+            verified = verified[places] if verified.dtype == bool else verified.astype(object)[places]
+        self.fit(table.X, table.targets, table.ids, verified=verified, features=table.names)
+        self.table_, self.preparation_, self._frame_kind = table, table.preparation, frames.kind_of(X)
+        return self
+
+    def _fit_rows(self, estimator: Any, X: Any, y: Any, ids: Any, verified: Any, features: Any) -> Self:
+        """Judge the labels of rows in memory."""
         self._check_parameters(estimator)
-        if is_parted(X):
-            return self._fit_parts(estimator, X, y, ids, verified, features)
         X, y, verified = map(in_numpy, (X, y, verified))  # findings are about single rows
         asked = answer_table(y) if has_answers(y) else None
         given = np.asarray(y)
         if asked is None:
             y = given = probabilities.one_for_each(y, "X")
             check_labels(given)
-        if asked is None and len(np.unique(given)) == len(given):
-            raise ValueError(
-                f"Each of the {len(given)} samples has a label of its own; an audit needs several samples of a class."
-            )
+            if len(np.unique(given)) == len(given):
+                raise ValueError(
+                    f"Each of the {len(given)} samples has a label of its own; an audit needs several samples of a "
+                    "class."
+                )
         ids = frames.index_of(X) if ids is None else ids
         names = named_rows.checked_ids(ids, len(given))
         if isinstance(verified, Mapping) and ids is not None:
@@ -254,19 +276,6 @@ class LabelAudit(Findings):
             )
         labels = given if asked is None else asked
         return self._judge(found, labels, names, verified, features, frames.kind_of(X))
-
-    def _fit_table(self, table: LabeledTable, verified: Any) -> Self:
-        """Judge the labels of a table; rows of `verified` are counted as in the whole table."""
-        places = table.places
-        if isinstance(verified, Mapping):
-            none = f"has no label in column {table.label!r}, or one that was set aside as too rare"
-            verified = named_rows.by_position(verified, table.ids, places, none)
-        elif verified is not None and len(verified) != len(places):
-            verified = as_given(verified)  # of truths a mask, which labels would not be
-            verified = verified[table.places] if verified.dtype == bool else verified.astype(object)[table.places]
-        self.fit(table.X, table.targets, table.ids, verified=verified, features=table.names)
-        self.table_, self.preparation_ = table, table.preparation
-        return self
 
     @classmethod
     def from_probabilities(
@@ -387,12 +396,13 @@ class LabelAudit(Findings):
 
     def _fit_parts(self, estimator: Any, X: Any, y: Any, ids: Any, verified: Any, features: Any) -> Self:
         """The same for rows in parts; what is said of single rows is said of the worst, and of some others."""
+        self._check_parameters(estimator)
         if self.n_resamples:
             raise ValueError("n_resamples needs rows in memory; where there are many rows, it would change nothing.")
         if not isinstance(estimator, DiscriminantProjection):
             raise TypeError(f"Rows in parts can be audited with RobustLDA() only, not with {type(estimator).__name__}.")
         model = clone(estimator)
-        found = parted_input.read(X, y, verified=None if isinstance(verified, Mapping) else verified, ids=ids)
+        found = read_parts(X, y, None, verified, ids)
         by_row = verified if isinstance(verified, Mapping) else None
         if by_row is not None and found.ids is not None:
             by_row = named_rows.by_number(by_row, found.ids)

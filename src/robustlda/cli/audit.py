@@ -219,7 +219,7 @@ class _Results:
         pictures: "Array | None" = None,
     ) -> None:
         from robustlda.output import replacing_together
-        from robustlda.report import audit_files, audit_page
+        from robustlda.report import audit_files, audit_page, table_files
 
         # The summary last: whoever waits for it finds the others.
         everything = sorted([*self.names, *self.hidden, *self.rows], key="audit.json".__eq__)
@@ -241,7 +241,7 @@ class _Results:
             if self.fix is not None and table is not None and raw is not None:
                 flagged = self.fix == "flagged"
                 new = audit_files.corrected(found, table, raw.data, checked or {}, flagged=flagged)
-                audit_files.write_table(new, folder / self.names[-1])
+                table_files.write_table(new, folder / self.names[-1])
 
 
 def _refuse_to_lose(suspects: Path, verified: tuple[Path, ...]) -> None:

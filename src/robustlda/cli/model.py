@@ -116,7 +116,7 @@ def predict(
     from robustlda.cli import prediction
     from robustlda.cli.screen import Screen
     from robustlda.output import new_files, printable, results_folder
-    from robustlda.report.audit_files import TableWriter
+    from robustlda.report.table_files import TableWriter
     from robustlda.tables.frames import flattened
 
     in_parts = parts.is_in_parts(table, by.asked)

@@ -169,7 +169,7 @@ def fit(
 
 @contextmanager
 def _watched(screen: "Screen", what: str) -> Iterator[Callable[[int, float | None], None]]:
-    """What passes are told to: a line with their number, J, and the time that is left."""
+    """What passes are told to: a line with their number, the objective, and the time that is left."""
     started, made = time.monotonic(), count(1)
     with screen.working(f"{what}: looking at the table …") as show:
 
@@ -182,8 +182,8 @@ def _watched(screen: "Screen", what: str) -> Iterator[Callable[[int, float | Non
 def _progress(what: str, done: int, made: int, objective: float | None, seconds: float) -> str:
     """What is shown after a pass; of those that are done, `made` were made now, and others are from a checkpoint."""
     left = seconds_left(seconds, made, max(SUMS[what] - done, 1))
-    J = "" if objective is None else f", J = {objective:.6g}"
-    return f"{what}: pass {done}{J}, {told_time(seconds)} so far{left} …"
+    reached = "" if objective is None else f", objective {objective:.6g}"
+    return f"{what}: pass {done}{reached}, {told_time(seconds)} so far{left} …"
 
 
 def seconds_left(seconds: float, done: int, left: int) -> str:
@@ -403,7 +403,7 @@ def _verified(paths: tuple[Path, ...], data: "PartedInput") -> dict[int, Any]:
 
 
 def _places_of(names: Collection[str], ids: Any, places: Any) -> dict[str, list[int]]:
-    from robustlda.report.audit_files import spreadsheet_safe
+    from robustlda.report.texts import spreadsheet_safe
 
     found: dict[str, list[int]] = {}
     for name, place in zip(ids.tolist(), places.tolist(), strict=True):

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from robustlda import __version__, persistence
 from robustlda.output import remove_rests, replacing, replacing_together
+from robustlda.tables.names import listed, no_column
 
 if TYPE_CHECKING:
     from robustlda.cli.screen import Screen
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 FILES = (".csv", ".parquet")
 """Endings of names of single files; a name without an ending is that of a folder."""
 
-_SHOWN = 5  # new categories that are named
 _PART = "part-*.parquet"
 _OURS = b"robustlda"  # in the metadata of a part
 _EVERY = 0.5  # seconds between looks at how much is done
@@ -54,8 +54,7 @@ class Counts:
     def sentences(self, label: str) -> list[str]:
         lines = list(self.notes)
         for name, words in self.unseen.items():
-            shown = ", ".join(map(repr, words[:_SHOWN])) + (", …" if len(words) > _SHOWN else "")
-            lines.append(f"Column {name!r} has values that the model has not seen, and ignores: {shown}.")
+            lines.append(f"Column {name!r} has values that the model has not seen, and ignores: {listed(words)}.")
         if self.known:
             lines.append(f"{self.agreeing / self.known:.1%} of the labels in {label!r} agree with the predictions.")
         return lines
@@ -100,7 +99,7 @@ class Question:
     def check(self, name: str, rows: int, columns: list[str]) -> None:
         """Refuse a table that has no rows, or not the column that says what they are called."""
         if self.id is not None and self.id not in columns:
-            raise ValueError(f"There is no column {self.id!r}; the columns are {', '.join(columns[:12])}.")
+            raise ValueError(no_column(self.id, columns))
         if not rows:
             raise ValueError(f"{name} has no rows; there is nothing to predict.")
 
@@ -238,7 +237,7 @@ def _write_part(question: Question, folder: Path, part: "tuple[int, int, Fragmen
 
 def _join(parts: list[Path], path: Path) -> None:
     """One file of all parts."""
-    from robustlda.report.audit_files import TableWriter
+    from robustlda.report.table_files import TableWriter
 
     with TableWriter(path) as writer:
         for part in parts:

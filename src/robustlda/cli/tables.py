@@ -59,7 +59,7 @@ def understood(raw: "RawTable", columns: Columns, verified: tuple[Path, ...] = (
 
 def _rows(raw: "RawTable", id: str | None) -> dict[str, int]:
     """All rows of a table by what they are called in a file of results."""
-    from robustlda.report.audit_files import spreadsheet_safe
+    from robustlda.report.texts import spreadsheet_safe
     from robustlda.tables.frames import flattened
 
     names = range(raw.data.num_rows)

@@ -11,6 +11,7 @@ from robustlda.estimators._validation import (
     in_numpy,
     is_missing,
     is_truth,
+    read_parts,
     verified_labels,
 )
 
@@ -28,5 +29,6 @@ __all__ = [
     "is_missing",
     "is_truth",
     "labels_and_answers",
+    "read_parts",
     "verified_labels",
 ]

@@ -20,7 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from robustlda.data import Samples, Store, Weights, as_samples
-from robustlda.data.centering import CENTERS
+from robustlda.data.centering import CENTERS, leverage_weights
 from robustlda.data.chunked import Blocks
 from robustlda.data.columns import class_totals, given_back
 from robustlda.data.device import DeviceStore, Place, is_foreign
@@ -63,6 +63,7 @@ class DiscriminantProjection(
     decision: str | None
     priors: Any
     center: str = "mean"
+    leverage: str = "free"
     plan: Plan = Plan()
     rule_: Rule
     _peak: float  # the largest number in X
@@ -75,7 +76,9 @@ class DiscriminantProjection(
 
     def _trust(self, rows: Rows, labels: Any, weight: Any) -> Any:
         """What a sample may contribute to the projection, as a factor of its weight."""
-        return 1.0 + 0.0 * weight
+        if self.leverage == "free":
+            return 1.0 + 0.0 * weight
+        return leverage_weights(rows, labels, weight, len(self.classes_))
 
     def _default_components(self, n_classes: int) -> int:
         return n_classes - 1
@@ -137,6 +140,7 @@ class DiscriminantProjection(
         validation.check_whole("n_components", self.n_components, none=True)
         validation.check_choice("decision", self.decision, (*RULES, None))
         validation.check_choice("center", self.center, CENTERS)
+        validation.check_choice("leverage", self.leverage, ("bounded", "free"))
 
     def _check_training(self, X: Any, y: Any, sample_weight: Any, verified: Any) -> tuple[Store, Checks, Array]:
         """Rows, class indices and weights of the samples that count."""

@@ -98,13 +98,19 @@ def _validated(estimator: BaseEstimator, X: Any, *y: Any, **settings: Any) -> An
             ) from None
 
 
+def read_parts(X: Any, y: Any, sample_weight: Any, verified: Any, ids: Any = None) -> PartedInput:
+    """Rows in parts with what belongs to them; verified labels by the names of rows are left for later."""
+    if has_answers(y):
+        raise ValueError(ONE_ANSWER)
+    by_row = isinstance(verified, Mapping)
+    return parted_input.read(X, y, sample_weight, verified=None if by_row else verified, ids=ids)
+
+
 def parted_training(
     estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, *, verified: Any = None, reset: bool = True
 ) -> PartedInput:
     """Rows in parts with labels, weights and what is verified of them, checked."""
-    if has_answers(y):
-        raise ValueError(ONE_ANSWER)
-    found = parted_input.read(X, y, sample_weight, verified=None if isinstance(verified, Mapping) else verified)
+    found = read_parts(X, y, sample_weight, verified)
     n, d = found.store.shape
     if found.labels is None:
         raise ValueError("y is None; give one label for each row.")
@@ -254,10 +260,7 @@ def validated_training(estimator: BaseEstimator, X: Any, y: Any, plan: Plan) -> 
     if parted_input.is_parted(X):
         raise TypeError(needs_memory(estimator))
     if has_answers(y):
-        table = answer_table(y)
-        store = as_store(X) if is_read_in_blocks(X) else _validated_rows(estimator, X)
-        if is_read_in_blocks(X):
-            _check_features(estimator, store.shape[1], reset=True)
+        store, table = _training_rows(estimator, X), answer_table(y)
         if len(table) != store.shape[0]:
             raise ValueError(f"X has {store.shape[0]} rows, but y has answers about {len(table)}: give a row for each.")
         estimator._peak = checked_peak(store, plan)
@@ -267,8 +270,7 @@ def validated_training(estimator: BaseEstimator, X: Any, y: Any, plan: Plan) -> 
         X, y = _validated(estimator, X, y, accept_sparse="csr", dtype=_floats(X), ensure_min_samples=2)
         store = as_store(X)
     else:
-        store, y = as_store(X), column_or_1d(y)
-        _check_features(estimator, store.shape[1], reset=True)
+        store, y = _training_rows(estimator, X), column_or_1d(y)
         if len(y) != store.shape[0]:
             raise ValueError(f"X has {store.shape[0]} rows, but y has {len(y)} labels: give one for each row.")
     check_labels(y)
@@ -311,8 +313,12 @@ def _kind(label: Any) -> str:
     return "number" if isinstance(label, Real) else "str" if isinstance(label, str) else type(label).__name__
 
 
-def _validated_rows(estimator: BaseEstimator, X: Any) -> Store:
-    return as_store(_validated(estimator, X, accept_sparse="csr", dtype=_floats(X), ensure_min_samples=2))
+def _training_rows(estimator: BaseEstimator, X: Any) -> Store:
+    if not is_read_in_blocks(X):
+        return as_store(_validated(estimator, X, accept_sparse="csr", dtype=_floats(X), ensure_min_samples=2))
+    store = as_store(X)
+    _check_features(estimator, store.shape[1], reset=True)
+    return store
 
 
 def has_answers(y: Any) -> bool:

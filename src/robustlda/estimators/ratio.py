@@ -8,8 +8,6 @@ from sklearn.utils import check_array, check_random_state
 
 from robustlda import losses
 from robustlda.data import Samples
-from robustlda.data.centering import leverage_weights
-from robustlda.data.store import Rows
 from robustlda.estimators import _validation as validation
 from robustlda.estimators._iterative import RatioProjection
 from robustlda.linalg import Array
@@ -159,11 +157,6 @@ class RatioLDA(RatioProjection):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _trust(self, rows: Rows, labels: Array, weight: Array) -> Array:
-        if self.leverage == "free":
-            return super()._trust(rows, labels, weight)
-        return leverage_weights(rows, labels, weight, len(self.classes_))
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         most = min(2.0, losses.resolve(self.loss).max_exponent)
@@ -173,7 +166,6 @@ class RatioLDA(RatioProjection):
             raise ValueError(
                 f"exponent={self.exponent!r} must {bound} with loss={self.loss!r}; with a larger one J may rise.{other}"
             )
-        validation.check_choice("leverage", self.leverage, ("bounded", "free"))
         validation.check_choice("solver", self.solver, ("auto", "plain"))
         validation.check_seed(self.random_state)
         if isinstance(self.init, str):

@@ -5,14 +5,12 @@ from typing import Any
 import numpy as np
 
 from robustlda.data import Samples, Store, Weights
-from robustlda.data.centering import leverage_weights
 from robustlda.data.parted import scaled
 from robustlda.data.store import Rows
 from robustlda.data.units import feature_units
 from robustlda.decision import FittedDecision, Training
 from robustlda.decision.beliefs import believed_classes
 from robustlda.decision.rule import CenteredRows, Checks
-from robustlda.estimators import _validation as validation
 from robustlda.estimators._memory import MeasuredProjection
 from robustlda.linalg import Array, fix_signs
 from robustlda.solvers import believed
@@ -143,15 +141,6 @@ class RobustLDA(MeasuredProjection):
         self.leverage = leverage
         self.priors = priors
         self.store_covariance = store_covariance
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        validation.check_choice("leverage", self.leverage, ("bounded", "free"))
-
-    def _trust(self, rows: Rows, labels: Any, weight: Any) -> Any:
-        if self.leverage == "free":
-            return super()._trust(rows, labels, weight)
-        return leverage_weights(rows, labels, weight, len(self.classes_))
 
     def _asks_committee(self) -> bool:
         return True  # as the projection is learned from beliefs, whatever decides afterwards

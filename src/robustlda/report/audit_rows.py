@@ -13,7 +13,7 @@ import numpy as np
 from robustlda.audit import explanations
 from robustlda.linalg import Array
 from robustlda.report.row_values import RowValues, row_values
-from robustlda.report.texts import short
+from robustlda.report.texts import short, spreadsheet_safe
 from robustlda.report.thumbnails import thumbnail
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def _at(level: Level, audit: "LabelAudit", listed: Array, images: Any, source: R
     ids = [str(name) for name in audit.ids_[listed].tolist()]
     data: dict[str, Any] = {
         "classes": [short(str(label)) for label in audit.classes_.tolist()],
-        "exact": [_csv(str(label)) for label in audit.classes_.tolist()],
-        "unsafe": [i for i, name in enumerate(ids) if _csv(name) != name],
+        "exact": [spreadsheet_safe(str(label)) for label in audit.classes_.tolist()],
+        "unsafe": [i for i, name in enumerate(ids) if spreadsheet_safe(name) != name],
         **_points(audit, listed),
     }
     reasons = _reasons(level, audit, listed, source)
@@ -89,12 +89,6 @@ def _at(level: Level, audit: "LabelAudit", listed: Array, images: Any, source: R
     if images is not None:
         data["places"] = listed.tolist()
     return data
-
-
-def _csv(text: str) -> str:
-    from robustlda.report.audit_files import spreadsheet_safe
-
-    return spreadsheet_safe(text)
 
 
 def _thousandths(values: Any, rows: Array) -> list[int | None]:
@@ -156,7 +150,7 @@ def _columns_of(
     far = np.flatnonzero(audit.finding_[found.rows] == "outlying")
     unusual = explanations.unusual(audit, found.rows[far], level.reasons, groups) if len(far) else None
     if unusual is not None:
-        for i, row in zip(far.tolist(), unusual.tolist(), strict=True):
+        for i, row in zip(far.tolist(), _lists(unusual), strict=True):
             columns[i], weights[i] = row, [None] * len(row)
     return columns, weights
 

@@ -14,8 +14,6 @@ from robustlda.report.texts import loadings
 
 if TYPE_CHECKING:
     from robustlda.audit.label_audit import LabelAudit
-    from robustlda.estimators.robust import RobustLDA
-    from robustlda.estimators.trace_ratio import TraceRatioLDA
 
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c564b", "#7f7f00", "#5e3c99", "#444444")
 
@@ -113,11 +111,7 @@ class ProjectionDisplay(_Display):
             A display of this kind.
         """
         check_is_fitted(audit)
-        if audit.plane_ is None:
-            raise ValueError(
-                "The audit has no features to draw samples by, or they are not finite numbers; give it some, as in "
-                "LabelAudit.from_probabilities(P, y, X=X)."
-            )
+        _check_drawn(audit)
         display = cls(
             points=np.asarray(audit.plane_, float),
             given=audit.given_,
@@ -197,6 +191,15 @@ class ProjectionDisplay(_Display):
         return self
 
 
+def _check_drawn(audit: "LabelAudit") -> None:
+    """Refuse an audit that knows of no sample where it lies."""
+    if audit.plane_ is None:
+        raise ValueError(
+            "The audit has no features to draw samples by, or they are not finite numbers; give it some, as in "
+            "LabelAudit.from_probabilities(P, y, X=X)."
+        )
+
+
 def _axis(audit: "LabelAudit", k: int) -> str:
     """What an axis of the plane is, and below it the features it goes with."""
     return "\n".join(filter(None, (audit.plane_axes_[k], loadings(audit, k))))
@@ -262,6 +265,7 @@ class ClassMapDisplay(_Display):
             A display of this kind.
         """
         check_is_fitted(audit)
+        _check_drawn(audit)
         display = cls(
             farness=audit.farness_,
             probability_wrong=audit.probability_wrong_,
@@ -443,7 +447,7 @@ class ObjectiveDisplay(_Display):
         self.path, self.stop_reason = path, stop_reason
 
     @classmethod
-    def from_estimator(cls, estimator: "RobustLDA | TraceRatioLDA", *, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
         """Draw the path of a fitted estimator's objective.
 
         Parameters

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from robustlda.linalg import Array
-from robustlda.report.audit_files import spreadsheet_safe
+from robustlda.report.texts import spreadsheet_safe
 from robustlda.tables.reading import read_table
 from robustlda.tables.understanding import spelling_key
 

@@ -1,6 +1,8 @@
-"""Texts from data, made fit for a page."""
+"""Texts from data, made fit for a page or a spreadsheet."""
 
 import json
+import re
+import unicodedata
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +12,24 @@ if TYPE_CHECKING:
     from robustlda.audit.label_audit import LabelAudit
 
 MAX_TEXT = 80
+_NUMBER = re.compile(r"[+-]?(\d[\d.,]*|[.,]\d+)(e[+-]?\d+)?%?|[+-]?(inf|nan)", re.ASCII | re.IGNORECASE)
 
 
 def short(text: str, longest: int = MAX_TEXT) -> str:
     """A text that can be shown: no control characters, none that turn the direction, and not too long."""
     return printable(str(text)[: longest + 1], longest)
+
+
+def spreadsheet_safe(text: str) -> str:
+    """A cell that no spreadsheet interprets as a formula; different texts stay different.
+
+    Formulas begin with =, +, - or @, also in the wide forms of East Asian scripts, and a spreadsheet may skip spaces
+    and what cannot be seen before them. A tab or a line break at the beginning may start a cell of its own.
+    """
+    bare = text.lstrip("'")  # or else '=x and =x would become the same
+    first = next((c for c in bare if c.isprintable() and not c.isspace()), " ")
+    formula = bare[:1] in ("\t", "\r", "\n") or unicodedata.normalize("NFKC", first) in ("=", "+", "-", "@")
+    return "'" + text if formula and not _NUMBER.fullmatch(text) else text
 
 
 def value_text(value: Any, longest: int = 40) -> str:
@@ -50,6 +65,6 @@ def script_safe(data: Any) -> str:
 def loadings(audit: "LabelAudit", axis: int) -> str:
     """The features that an axis of the plane goes with most, in words; empty if they have no names."""
     return ", ".join(
-        f"{short(name, 24)} {'+' if r > 0 else '−'}{abs(r):.2f}".replace("0.", ".", 1)
+        f"{short(name, 24)} {'+' if r > 0 else '−'}{f'{abs(r):.2f}'.removeprefix('0')}"
         for name, r in audit.plane_features(axis)
     )

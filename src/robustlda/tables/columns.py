@@ -83,13 +83,13 @@ def understand(column: pa.ChunkedArray, name: str, *, asked: bool = False) -> Re
     if pa.types.is_integer(kind) and not asked and (reason := _names_rows(column, name)):
         return Reading("id", reason)
     if pa.types.is_integer(kind) and not asked and _CODES.search(name):
-        return _words(column.cast(pa.string()), name, asked=asked, code=True)
+        return _words(column.cast(pa.string()), asked=asked, code=True)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return _unless_constant(column, Reading("number"))
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         return _unless_constant(column, Reading("date"))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return _words(column, name, asked=asked, code=bool(_CODES.search(name)))
+        return _words(column, asked=asked, code=bool(_CODES.search(name)))
     return Reading("other", f"Values of type {kind} are not supported.")
 
 
@@ -123,7 +123,7 @@ def _names_rows(column: pa.ChunkedArray, name: str) -> str:
     return ""
 
 
-def _words(column: pa.ChunkedArray, name: str, *, asked: bool, code: bool) -> Reading:
+def _words(column: pa.ChunkedArray, *, asked: bool, code: bool) -> Reading:
     """What a column of words is."""
     counts = pc.value_counts(column.drop_null())
     words, times = counts.field("values").to_pylist(), counts.field("counts").to_numpy()

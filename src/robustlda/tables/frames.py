@@ -87,13 +87,18 @@ def _from_array(X: Any) -> pa.Table:
     if values.ndim != 2:
         raise ValueError(f"A table has rows and columns; this is an array of {values.ndim} dimensions.")
     if values.dtype == object:
-        listed = [[None if v is None or v != v else v for v in column] for column in values.T]
-        return pa.table({f"x{j}": _mixed(column) for j, column in enumerate(listed)})
+        return pa.table({f"x{j}": _mixed(column) for j, column in enumerate(values.T.tolist())})
     return pa.table({f"x{j}": values[:, j] for j in range(values.shape[1])})
 
 
 def _mixed(values: list[Any]) -> pa.Array:
     try:
-        return pa.array(values)
+        return pa.array(values, from_pandas=True)  # to which NaN, NaT and NA are missing values
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        return pa.array([None if v is None else str(v) for v in values])
+        return pa.array([None if _is_missing(v) else str(v) for v in values])
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, NaT or pandas.NA, which is neither equal to itself nor different."""
+    same = value == value
+    return value is None or not (isinstance(same, bool | np.bool_) and bool(same))

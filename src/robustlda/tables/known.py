@@ -16,15 +16,20 @@ from robustlda.tables import columns as kinds
 from robustlda.tables import dates
 from robustlda.tables.columns import Reading
 from robustlda.tables.frames import as_arrow
+from robustlda.tables.names import listed
+
+
+def check_there(table: pa.Table, names: Iterable[str]) -> None:
+    """Refuse a table that lacks a column."""
+    there = set(table.column_names)
+    missing = [name for name in names if name not in there]
+    if missing:
+        raise ValueError(f"The table lacks {'the column' if len(missing) == 1 else 'columns'} {listed(missing)}.")
 
 
 def check_columns(table: pa.Table, readings: Mapping[str, Reading]) -> None:
     """Refuse a table that lacks a column, or has words where numbers were learned from."""
-    names = set(table.column_names)
-    missing = [name for name in readings if name not in names]
-    if missing:
-        shown = ", ".join(repr(name) for name in missing[:5]) + (", …" if len(missing) > 5 else "")
-        raise ValueError(f"The table lacks {'the column' if len(missing) == 1 else 'columns'} {shown}.")
+    check_there(table, readings)
     for name, reading in readings.items():
         given = kinds.plain(table[name])
         text = _is_text(given)

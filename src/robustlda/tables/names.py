@@ -1,15 +1,29 @@
 """Names of columns: none empty, none twice."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from difflib import get_close_matches
 
 import pyarrow as pa
 
 MAX_SHOWN = 5
+MAX_COLUMNS_SHOWN = 12
 
 
 def listed(names: Sequence[str]) -> str:
     """A few names in quotes, for a note."""
     return ", ".join(map(repr, names[:MAX_SHOWN])) + (", …" if len(names) > MAX_SHOWN else "")
+
+
+def no_column(name: str, columns: Sequence[str], rows: Collection[object] = ()) -> str:
+    """That a column is not there, and what may have been meant; `rows` are the names of rows, if they have any."""
+    there = {column.casefold(): column for column in reversed(columns)}
+    meant = [there[key] for key in get_close_matches(name.casefold().strip(), there, n=1, cutoff=0.75)]
+    if meant:
+        return f"There is no column {name!r}; did you mean {meant[0]!r}?"
+    if name in rows:
+        return f"There is no column {name!r}, but a row of that name: exchange rows and columns of the table first."
+    shown = ", ".join(columns[:MAX_COLUMNS_SHOWN]) + (", …" if len(columns) > MAX_COLUMNS_SHOWN else "")
+    return f"There is no column {name!r}; the columns are {shown}."
 
 
 def column_names(given: Sequence[object], header: bool = True) -> tuple[list[str], list[str]]:

@@ -9,7 +9,9 @@ the label away, a rare category or a rare gap does not make its row an outlier, 
 import json
 import re
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import astuple, dataclass, replace
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -30,6 +32,7 @@ from robustlda.tables.columns import Reading
 from robustlda.tables.dates import order_of
 from robustlda.tables.frames import as_arrow
 from robustlda.tables.labeled import ColumnUse, Finding
+from robustlda.tables.names import no_column
 
 RARE, RARE_SHARE = 5, 0.005
 """Rows, and share of all rows, below which a category is put together with other rare ones."""
@@ -143,8 +146,26 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
         if table.num_rows == 0:
             raise ValueError("The table has no rows.")
         self._check_asked(table.column_names)
-        self.feature_names_in_ = np.array(table.column_names, object)
-        self.n_features_in_ = table.num_columns
+        if y is not None and len(y) != table.num_rows:
+            raise ValueError(f"The table has {table.num_rows} rows, but y has {len(y)} labels; give one for each.")
+        readings = self._understood(table, None if y is None else np.asarray(y))
+        trial = copy(self)
+        trial._readings = {name: reading for name, reading in readings.items() if reading.used}
+        if not trial._readings:
+            raise ValueError(f"No column contains usable features. {_why_none(readings)}")
+        made = trial._learn(table)
+        trial.feature_names_in_ = np.array(table.column_names, object)
+        trial.n_features_in_ = table.num_columns
+        trial.columns_ = [
+            _use(name, readings.get(name), made.get(name, ()), trial._powers.get(name, 1.0))
+            for name in table.column_names
+        ]
+        trial.findings_ = [f for use in trial.columns_ if (f := _finding(use)) is not None]
+        self.__dict__ = trial.__dict__  # a fit that fails leaves what was there before
+        return self
+
+    def _understood(self, table: pa.Table, y: Array | None) -> dict[str, Reading]:
+        """What the columns are that may be used."""
         asked = {*(self.columns or ()), *self.keep}
         names = [n for n in table.column_names if self.columns is None or n in asked]
         readings = {name: kinds.understand(table[name], name, asked=name in asked) for name in names}
@@ -153,23 +174,13 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
                 readings[name] = replace(reading, day_first=order_of(table.schema.field(name)))
         told = [name for name in names if name not in asked and tells_changes(name, table[name])]
         readings |= {name: Reading("label again", "It says which labels an audit has changed.") for name in told}
-        votes = None if y is None else votes_before(table, np.asarray(y))
+        votes = None if y is None else votes_before(table, y)
         if votes in names and votes not in asked:
             readings[votes] = Reading("label again", "It is what an audit has made of the labels.")
         doubted = doubtful.repeated(table, readings)
         if y is not None:
-            doubted |= doubtful.giving_away(table, readings | doubted, np.asarray(y))
-        readings |= {name: reading for name, reading in doubted.items() if name not in asked}
-        self._readings = {name: reading for name, reading in readings.items() if reading.used}
-        if not self._readings:
-            raise ValueError(f"No column contains usable features. {_why_none(readings)}")
-        made = self._learn(table)
-        self.columns_ = [
-            _use(name, readings.get(name), made.get(name, ()), self._powers.get(name, 1.0))
-            for name in table.column_names
-        ]
-        self.findings_ = [f for use in self.columns_ if (f := _finding(use)) is not None]
-        return self
+            doubted |= doubtful.giving_away(table, readings | doubted, y)
+        return readings | {name: reading for name, reading in doubted.items() if name not in asked}
 
     def __getstate__(self) -> dict[str, Any]:
         """What is known about columns as one text: of thousands of columns, objects would fill a model file."""
@@ -186,8 +197,9 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
     def _check_asked(self, names: list[str]) -> None:
         for name in (*(self.columns or ()), *self.keep):
             if name not in names:
-                shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
-                raise ValueError(f"There is no column {name!r}; the columns are {shown}.")
+                raise ValueError(no_column(name, names))
+        if not (isinstance(self.n_text_features, Integral) and self.n_text_features >= 1):
+            raise ValueError(f"n_text_features={self.n_text_features!r} must be a whole number of at least 1.")
 
     def _learn(self, table: pa.Table) -> dict[str, tuple[str, ...]]:
         """Fit the encoders; the features that are made of every column."""
@@ -306,7 +318,9 @@ class TablePreparation(Documented, TransformerMixin, BaseEstimator):
     def unseen(self, X: Any) -> dict[str, list[str]]:
         """Values of which nothing is known, by column: new categories, and what is no number among numbers."""
         check_is_fitted(self)
-        return known.unseen_words(as_arrow(X), self._known_words(), self._readings)
+        table = as_arrow(X)
+        known.check_there(table, self._readings)
+        return known.unseen_words(table, self._known_words(), self._readings)
 
     def _known_words(self) -> dict[str, Array]:
         """The words of each category, by column."""

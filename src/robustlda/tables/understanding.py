@@ -3,14 +3,15 @@
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from difflib import get_close_matches
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import NearestNeighbors
 
 from robustlda.linalg import Array
@@ -18,6 +19,7 @@ from robustlda.tables.columns import plain
 from robustlda.tables.frames import as_arrow
 from robustlda.tables.labeled import ColumnUse, Finding, LabeledTable, RawTable
 from robustlda.tables.limits import limit, variable
+from robustlda.tables.names import no_column
 from robustlda.tables.preparation import TablePreparation
 
 MAX_CLASSES = limit("classes")
@@ -56,55 +58,101 @@ def understand(
     data = as_arrow(table.data)
     columns = [label] if isinstance(label, str) else list(dict.fromkeys(label))
     others = [*columns, *([id] if id else [])]
+    preparation = preparation or TablePreparation()
     try:
         check_columns(data, others)
     except ValueError as error:  # the column may be in another sheet, or have no name
         notes = [note for note in table.notes if "--sheet" in note or "no header" in note]
         raise ValueError(" ".join([str(error), *notes])) from None
-    preparation = preparation or TablePreparation()
     check_roles(columns, id, preparation)
-    named = ", ".join(columns)
-    given = np.column_stack([has_label(data[name]).to_numpy(zero_copy_only=False) for name in columns])
-    places = np.flatnonzero(given.any(axis=1))
-    lost = data.num_rows - len(places)
-    notes = [*table.notes, *_years(table.data, data), *([_lost(lost)] if lost else [])]
-    if not len(places):
-        raise ValueError(f"No row has a label in column {named!r}.")
-    raw, given = (data if not lost else data.take(pa.array(places))), given[places]
-    # One label after the other, row by row; with one column that is a label for each row.
-    said = _labels(_in_one_column([raw[name] for name in columns], given), named)
-    findings: list[Finding] = []
-    if not exact_labels:
-        said, findings = _one_spelling(said, named, np.nonzero(given)[0])
-        check_classes(said, named)
-    ids = np.array(data[id].to_pylist(), object)[places] if id else places
-    corrected = np.zeros(len(said), bool) if len(columns) > 1 else _corrected(said, places, checked or {})
-    kept, more = _set_aside(said, corrected)
-    findings += more
-    given[given] = kept
-    said, some = said[kept], given.any(axis=1)
-    if not some.all():
-        raw, given, places, ids = raw.filter(pa.array(some)), given[some], places[some], ids[some]
-    findings += [*_small_classes(said, corrected[kept]), *_amounts(said, named)]
-    y, answers = (said, None) if len(columns) == 1 else _votes(said, given)
+    labels = _Labels.of(data, columns, exact=exact_labels, checked=checked or {})
+    places, y = labels.places, labels.of_rows()
+    raw = data if len(places) == data.num_rows else data.take(pa.array(places))
+    ids = np.array(raw[id].to_pylist(), object) if id else places
     fitted = preparation.fit(raw.drop_columns(others), y)
     X = np.asarray(fitted.transform(raw))
-    findings = [*fitted.findings_, *findings, *_about_rows(X, y)]
-    notes += _repeated(ids, id) if id else []
+    notes = [*table.notes, *_years(table.data, data), *_lost(labels.lost), *(_repeated(ids, id) if id else [])]
     uses = {use.name: use for use in fitted.columns_}
     uses |= {name: ColumnUse(name, "label", ()) for name in columns}
     if id:
         uses[id] = ColumnUse(id, "id", (), "It names the rows.")
-    names = [str(name) for name in fitted.get_feature_names_out()]
+    several = len(columns) > 1
     return LabeledTable(
-        X, y, ids, names, raw, places, named, table.name, table.first_row, table.fingerprint, notes,
-        [uses[name] for name in data.column_names], findings, fitted,
-        answers, () if answers is None else tuple(columns),
-    )  # fmt: skip
+        X=X,
+        y=y,
+        ids=ids,
+        names=[str(name) for name in fitted.get_feature_names_out()],
+        raw=raw,
+        places=places,
+        label=labels.name,
+        name=table.name,
+        first_row=table.first_row,
+        fingerprint=table.fingerprint,
+        notes=notes,
+        columns=[uses[name] for name in data.column_names],
+        findings=[*fitted.findings_, *labels.findings, *_about_rows(X, y)],
+        preparation=fitted,
+        answers=labels.answers() if several else None,
+        people=tuple(columns) if several else (),
+    )
 
 
-def _lost(n: int) -> str:
-    return "1 row has no label and was left out." if n == 1 else f"{n:,} rows have no label and were left out."
+@dataclass(frozen=True)
+class _Labels:
+    """The labels of the rows at some `places` of a table, one after the other, row by row, and what was noticed.
+
+    `given` says which columns have a label for each of these rows, and `lost` how many rows have none at all.
+    """
+
+    name: str
+    said: Array
+    given: Array
+    places: Array
+    findings: list[Finding]
+    lost: int
+
+    @classmethod
+    def of(cls, data: pa.Table, columns: list[str], *, exact: bool, checked: Mapping[int, Any]) -> Self:
+        """Labels of one spelling, without those that are too rare to judge."""
+        name = ", ".join(columns)
+        given = np.column_stack([has_label(data[column]).to_numpy(zero_copy_only=False) for column in columns])
+        lost = int((~given.any(axis=1)).sum())
+        if lost == len(given):
+            raise ValueError(f"No row has a label in column {name!r}.")
+        said = _labels(_in_one_column([data[column] for column in columns], given), name)
+        at = np.nonzero(given)[0]
+        spelled, spelling = (said, []) if exact else _one_spelling(said, name)
+        check_classes(spelled, name)
+        corrected = _corrected(spelled, at, checked if len(columns) == 1 else {})
+        kept, rare = _set_aside(spelled, corrected)
+        given[given] = kept
+        places = np.flatnonzero(given.any(axis=1))
+        changed = np.searchsorted(places, np.unique(at[kept & (spelled != said)])).tolist()
+        findings = [*(replace(finding, rows=tuple(changed)) for finding in spelling), *rare]
+        said = spelled[kept]
+        findings += [*_small_classes(said, corrected[kept]), *_amounts(said, name)]
+        return cls(name, said, given[places], places, findings, lost)
+
+    def of_rows(self) -> Array:
+        """What most people say about each row, the first in the alphabet if they are equally many."""
+        if self.given.shape[1] == 1:
+            return self.said
+        distinct, index = np.unique(self.said, return_inverse=True)
+        counts = np.zeros((len(self.given), len(distinct)), int)
+        np.add.at(counts, (np.nonzero(self.given)[0], index), 1)
+        return np.asarray(distinct[counts.argmax(axis=1)])
+
+    def answers(self) -> Array:
+        """What everybody says about each row (rows × columns), None where a column has no label."""
+        answers = np.full(self.given.shape, None, object)
+        answers[self.given] = self.said.tolist()
+        return answers
+
+
+def _lost(n: int) -> list[str]:
+    if not n:
+        return []
+    return ["1 row has no label and was left out." if n == 1 else f"{n:,} rows have no label and were left out."]
 
 
 def _repeated(ids: Array, name: str) -> list[str]:
@@ -136,7 +184,7 @@ def _in_one_column(columns: Sequence[pa.ChunkedArray], given: Array) -> pa.Chunk
     """The labels that are there, row by row, from columns that may hold different kinds of them."""
     columns = [plain(column) for column in columns]
     if len(columns) == 1:
-        return columns[0]
+        return columns[0].filter(pa.array(given[:, 0]))
     kinds = {column.type for column in columns if not pa.types.is_null(column.type)}
     if len(kinds) > 1:
         numbers = all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds)
@@ -146,22 +194,11 @@ def _in_one_column(columns: Sequence[pa.ChunkedArray], given: Array) -> pa.Chunk
     return pa.chunked_array([joined.take(pa.array(by_row))])
 
 
-def _votes(said: Array, given: Array) -> tuple[Array, Array]:
-    """What most people say about each row, the first in the alphabet if they are equally many; and all answers."""
-    distinct, index = np.unique(said, return_inverse=True)
-    rows = np.nonzero(given)[0]
-    counts = np.zeros((len(given), len(distinct)), int)
-    np.add.at(counts, (rows, index), 1)
-    answers: Array = np.full(given.shape, None, object)
-    answers[given] = said.tolist()
-    return distinct[counts.argmax(axis=1)], answers
-
-
 def check_columns(table: pa.Table, needed: Sequence[str], *, rows: bool = True) -> None:
     """Refuse a table without these columns, without others, or without rows."""
     for column in needed:
         if column not in table.column_names:
-            raise ValueError(no_column(column, table))
+            raise ValueError(no_column(column, table.column_names, _first_values(table)))
     if rows and table.num_rows == 0:
         raise ValueError("The table has no rows.")
     if table.num_columns == 1:
@@ -178,20 +215,10 @@ def check_roles(labels: Sequence[str], id: str | None, preparation: TablePrepara
             raise ValueError(f"Column {name!r} {task} and cannot be a feature as well; leave it out of the features.")
 
 
-def no_column(name: str, table: pa.Table) -> str:
-    """That a column is not there, and what may have been meant."""
-    there = {str(column).casefold(): str(column) for column in reversed(table.column_names)}
-    meant = [there[key] for key in get_close_matches(name.casefold().strip(), there, n=1, cutoff=0.75)]
-    if meant:
-        return f"There is no column {name!r}; did you mean {meant[0]!r}?"
-    if table.num_columns and name in _first_values(table):
-        return f"There is no column {name!r}, but a row of that name: exchange rows and columns of the table first."
-    shown = ", ".join(table.column_names[:12]) + (", …" if table.num_columns > 12 else "")
-    return f"There is no column {name!r}; the columns are {shown}."
-
-
 def _first_values(table: pa.Table) -> list[Any]:
     """Names of rows, if the first column holds texts."""
+    if not table.num_columns:
+        return []
     first = plain(table.column(0))
     return first.to_pylist() if pa.types.is_string(first.type) or pa.types.is_large_string(first.type) else []
 
@@ -215,10 +242,7 @@ def _labels(column: pa.ChunkedArray, name: str) -> Array:
     check_label_type(kind, name)
     column = as_names(column)
     check_label_counts(pc.count_distinct(column).as_py(), len(column), kind, name)
-    values = column.to_pylist()
-    y = np.array(values) if not isinstance(values[0], str) else np.array([str(v) for v in values])
-    check_classes(y, name)
-    return y
+    return np.array(column.to_pylist())
 
 
 def check_label_type(kind: pa.DataType, name: str) -> None:
@@ -285,12 +309,11 @@ def _amounts(y: Array, label: str) -> list[Finding]:
     return [Finding("amounts", message, (label,))]
 
 
-def _one_spelling(y: Array, label: str, rows: Array) -> tuple[Array, list[Finding]]:
-    """Labels that differ only in case, spaces or width are one class, spelled like most of them; `rows` have them."""
+def _one_spelling(y: Array, label: str) -> tuple[Array, list[Finding]]:
+    """Labels that differ only in case, spaces or width are one class, spelled like most of them."""
     distinct, index, counts = np.unique(y, return_inverse=True, return_counts=True)
     spelled, findings = one_spelling(distinct, counts, label)
-    changed = np.unique(rows[(spelled != distinct)[index]])
-    return spelled[index], [replace(finding, rows=tuple(changed.tolist())) for finding in findings]
+    return spelled[index], findings
 
 
 def one_spelling(distinct: Array, counts: Array, label: str) -> tuple[Array, list[Finding]]:
@@ -325,11 +348,9 @@ def spelling_key(text: str) -> str:
 def _corrected(y: Array, places: Array, checked: Mapping[int, Any]) -> Array:
     """Which rows somebody has found to be in another class."""
     found = np.zeros(len(y), bool)
-    if not checked:
-        return found
-    at = {place: i for i, place in enumerate(places.tolist())}
-    for i, right in ((at[row], right) for row, right in checked.items() if row in at and right is not None):
-        found[i] = spelling_key(name_of(right)) != spelling_key(name_of(y[i].item()))
+    for i, place in enumerate(places.tolist()):
+        if (right := checked.get(place)) is not None:
+            found[i] = spelling_key(name_of(right)) != spelling_key(name_of(y[i].item()))
     return found
 
 
@@ -418,10 +439,10 @@ def _near_rows(X: Array, group: Array) -> Array:
     if len(distinct) < 3:
         return group
     distances, neighbors = NearestNeighbors(n_neighbors=2).fit(distinct).kneighbors(distinct)
-    near = distances[:, 1] <= NEAR * np.median(distances[:, 1])
-    to = np.arange(len(distinct))
-    to[near] = np.minimum(to[near], neighbors[near, 1])
-    return to[group]
+    near = np.flatnonzero(distances[:, 1] <= NEAR * np.median(distances[:, 1]))
+    # Who is nearest to whom makes chains, all of whose rows belong together.
+    joined = coo_array((np.ones(len(near)), (near, neighbors[near, 1])), shape=(len(distinct), len(distinct)))
+    return np.asarray(connected_components(joined, directed=False)[1][group])
 
 
 def _contradicting(group: Array, y: Array) -> Array:
