@@ -343,6 +343,16 @@ def test_labels_of_parts_are_taken_as_they_are_in_memory(wine, change, words):
         RobustLDA().fit_blocks(list(zip([X[:100], X[100:]], change(y), strict=True)))
 
 
+def test_missing_labels_of_a_column_of_categories_are_no_class(wine, tmp_path):
+    pd, (X, y) = pytest.importorskip("pandas"), wine
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(13)])
+    frame["kind"] = pd.Categorical(np.where(np.arange(len(y)) % 30 == 0, None, y))
+    frame.to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match="6 missing labels"):
+        RobustLDA().fit(ParquetTable(tmp_path / "t.parquet", "kind"), None)
+
+
 def test_labels_of_several_types_of_one_kind_are_one_kind(wine):
     X, y = wine
     numbers = np.unique(y, return_inverse=True)[1]

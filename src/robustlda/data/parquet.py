@@ -49,7 +49,7 @@ class Fragment:
 
     def column(self, name: str, kind: pa.DataType | None = None) -> Array:
         """The values of a column, of a type that those of other files have, too."""
-        column = self.table([name]).column(0)
+        column = _decoded(self.table([name]).column(0))
         return np.asarray((column if kind is None else column.cast(kind)).to_numpy())
 
     def table(self, names: Sequence[str]) -> pa.Table:
@@ -63,7 +63,7 @@ class Fragment:
         table = self.table(names)
         rows = np.empty((table.num_rows, len(names)), dtype)
         for j, name in enumerate(names):
-            rows[:, j] = table.column(name).to_numpy()
+            rows[:, j] = _decoded(table.column(name)).to_numpy()
         return rows
 
 
@@ -238,6 +238,11 @@ def _flattened(table: pa.Table) -> pa.Table:
     while any(pa.types.is_struct(field.type) for field in table.schema):
         table = table.flatten()
     return table
+
+
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Values in place of their places in a dictionary: Arrow makes of a missing one there the last of them."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 @lru_cache(maxsize=64)
