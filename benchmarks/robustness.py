@@ -29,8 +29,8 @@ TITLES = {
     ("uniform", 0.0): "Correct labels",
     ("uniform", 0.2): "20 % of the training labels flipped",
     ("uniform", 0.4): "40 % of the training labels flipped",
-    ("next_class", 0.3): "30 % of every other class labelled as the next",
-    ("nearest_class", 0.3): "30 % of every other class labelled as the nearest",
+    ("next_class", 0.3): "30 % of every other class labeled as the next",
+    ("nearest_class", 0.3): "30 % of every other class labeled as the nearest",
     ("gross_rows", 0.1): "10 % of the training rows replaced by gross outliers",
 }
 

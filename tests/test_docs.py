@@ -287,6 +287,28 @@ def test_the_address_comes_from_the_metadata(monkeypatch):
     assert documentation.home.__wrapped__() == ""
 
 
+QUOTED = {  # where a table of measured numbers begins, and where they were measured
+    ("README.md", "| all correct |"): "robustness",
+    ("README.md", "| log-loss |"): "probabilities",
+    ("README.md", "| `classes − 1` dimensions"): "projection",
+    ("docs/guide/calibration.md", "| uniform |"): "judgement",
+    ("docs/settings.md", "| `LabelAudit()` |"): "any_classifier",
+    ("docs/settings.md", "| as it is |"): "projection",
+}
+NUMBER = re.compile(r"(?<![\w.])0?(\.\d{3})(?!\d)")
+
+
+@pytest.mark.parametrize(("page", "begin"), QUOTED)
+def test_numbers_in_tables_are_those_of_the_results(page, begin):
+    measured = ROOT / "results" / QUOTED[page, begin] / "README.md"
+    if not measured.exists():
+        pytest.skip("results are not part of a source distribution")
+    text = (ROOT / page).read_text(encoding="utf-8")
+    quoted = NUMBER.findall(text[text.index(begin) :].split("\n\n")[0])
+    assert quoted
+    assert set(quoted) <= set(NUMBER.findall(measured.read_text(encoding="utf-8")))
+
+
 def test_there_is_one_version():
     stated = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("pyproject.toml", "CITATION.cff")}
     found = [re.search(r'^version[ =:]+"?([\d.]+)', text, re.MULTILINE) for text in stated.values()]
