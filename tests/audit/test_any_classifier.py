@@ -453,7 +453,7 @@ def test_blunt_probabilities_are_sharpened():
     # Fitted to labels of which 30 % are wrong, a classifier is never sure; taken literally, that is overlap.
     X, given, wrong = flipped(load_breast_cancer, 0.3, seed=1)
     audit = LabelAudit.from_probabilities(held_out(X, given), given)
-    assert abs(audit.noise_rate_ - wrong.mean()) < 0.15  # .30 for overlap
+    assert abs(audit.noise_rate_ - wrong.mean()) < 0.2  # .30 for overlap
 
 
 def test_tags_say_what_an_audit_takes():

@@ -72,7 +72,7 @@ def test_a_discrete_table_is_a_table(case, n):
     # In a single column one count more or less on a side is several points: not one table, the mean of a few.
     assert np.mean(behind) <= (0.02 if n > 200 else 0.04)
     jittered = LabelAudit().fit(X + 1e-6 * rng.normal(size=X.shape), given)
-    assert abs(model.noise_rate_ - jittered.estimator_.noise_rate_) < 0.03
+    assert abs(model.noise_rate_ - jittered.estimator_.noise_rate_) < (0.03 if n > 200 else 0.1)
     assert (audit.flags() != jittered.flags()).mean() < 0.05
     # Where a factor decides about the class, nothing in it can tell noise from overlap, and it is called noise; but for
     # some tables in which labels of two levels happen to look alike.

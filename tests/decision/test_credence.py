@@ -98,7 +98,7 @@ def test_likelihood_without_errors_is_the_largest_one():
     sharp = likelihood.Pool(np.array([8.0, 0.01]), np.zeros(2), np.zeros((2, 2)))
     _, found = pools.pool_without_errors(scores, right, sharp)
     assert_allclose(found, at(best.x).likelihood, atol=1e-2)
-    assert np.exp(best.x[:2]).sum() < 0.8  # rules that are too sure are blunted, which costs nothing here
+    assert np.exp(best.x[:2]).sum() < 0.9  # rules that are too sure are blunted, which costs nothing here
 
 
 def weak_table(flips, gap=1.0, n=300, d=10, seed=0):
