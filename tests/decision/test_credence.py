@@ -1,12 +1,14 @@
 """Labels that rules speak against are called wrong where overlap cannot be the reason, and not where it can."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime, minimize
 
 from robustlda import LabelAudit, RobustLDA
-from robustlda.decision import likelihood, pools
+from robustlda.decision import label_noise, likelihood, pools
 from robustlda.decision.credence import CLEAR, Seen, credence, gain_by_shape
 from robustlda.decision.labels import Labels, uniform_transition
 from robustlda.decision.likelihood import Scores, Slopes, WithoutErrors
@@ -198,6 +200,28 @@ def test_pools_are_mixed_by_credence():
     assert_allclose(mixed.probabilities(logs), expected, atol=1e-12)
     more = np.concatenate([logs[:1], rng.normal(size=(1, 50, 3)), logs[1:]])
     assert_allclose(mixed.among(np.array([True, False, True])).probabilities(more), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("others", "predicted", "shares"),
+    [
+        ([1.0], 1.0, None),
+        ([1.0], 0.7, [0.7, 0.3]),
+        ([0.8, 0.2], 0.5, [0.4, 0.1, 0.5]),
+        ([0.995, 0.005], 1.0, None),
+    ],
+)
+def test_right_labels_have_their_share_in_predictions(others, predicted, shares):
+    erring, other, right = (likelihood.Pool(np.full(2, b), np.zeros(2), np.zeros((2, 2))) for b in (2.0, 1.0, 0.2))
+    found = SimpleNamespace(others=(other,) * (len(others) - 1), shares=np.array(others))
+    mixed = label_noise._mixed(
+        SimpleNamespace(pool=erring, found=found), label_noise._Doubt(said=0.6, predicted=predicted, right=right)
+    )
+    if shares is None:
+        assert mixed is erring
+    else:
+        assert mixed.pools == (erring, *found.others, right)
+        assert_allclose(mixed.shares, shares)
 
 
 def test_beliefs_about_samples_that_were_not_learned_from_are_doubted_once():

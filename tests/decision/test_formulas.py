@@ -806,9 +806,9 @@ def test_what_checks_teach_is_the_maximum_under_its_prior():
     rng = np.random.default_rng(0)
     n, checked = 60, np.arange(60) < 12
     given = np.arange(n) % 2
-    said, by_features = rng.uniform(0.05, 0.6, (2, n))
+    said, by_features = rng.uniform(0.05, [[0.6], [0.95]], (2, n))
     R, p = (np.where(np.arange(2) == given[:, None], 1 - x[:, None], x[:, None]) for x in (said, by_features))
-    wrong = rng.random(n) < 0.5
+    wrong = by_features > 0.4  # as features say, and not as was said
     known = np.where(checked, np.where(wrong, 1 - given, given), -1)
     these = labels_of(given, 2, known=known)
     s, u = logit(said), logit(by_features)
@@ -822,6 +822,7 @@ def test_what_checks_teach_is_the_maximum_under_its_prior():
         return np.logaddexp(0, np.where(wrong[checked], -z, z)).sum() + prior.sum() / 2
 
     line = minimize(unlikely, [0, 1, 0.1], tol=1e-12, bounds=[(None, None), (0.2, 2), (0, 2)]).x
+    assert 0.1 < line[2] < 1.9  # within its bounds
     after, _ = noise._taught_by_checks(p, R, these)
     assert_allclose(1 - after[np.arange(n), given][~checked], expit(log_odds(line))[~checked], atol=1e-4)
 
@@ -968,6 +969,10 @@ def test_members_are_pooled_stage_by_stage():
     measured = rule.measure(rows)
     assert_allclose(measured.squared, found.distances(Z))
     assert_allclose(measured.outside, 0)
+    turned = committee.Committee(
+        np.linalg.qr(Z[:3])[0], near, tuple(stages), rule.members, found, np.full(3, 1 / 3), correction
+    )
+    assert (turned.measure(committee_rows(1e8 * Z)).outside == 0).all()  # and not what rounding leaves
     flat = committee.Committee(
         np.eye(3)[:2], near, tuple(stages), rule.members, flattened(found), np.full(3, 1 / 3), correction
     )
