@@ -491,6 +491,8 @@ def test_loadings_are_correlations_of_features_with_the_axes():
     expected = [np.corrcoef(frame.data.to_numpy().T, axis)[-1, :-1] for axis in audit.plane_.T]
     assert_allclose(audit.plane_loadings_, expected, atol=1e-9)
     (first, correlation), *_ = audit.plane_features(0)
+    with pytest.raises(ValueError, match="axis is 5; give 0 or 1"):
+        audit.plane_features(5)
     assert first == "flavanoids"
     assert abs(correlation) == np.abs(audit.plane_loadings_[0]).max()
 

@@ -256,6 +256,8 @@ class Findings(Documented, BaseEstimator):
             Names with their correlations, the strongest first; empty if features have no names, or are unknown.
         """
         check_is_fitted(self)
+        if axis not in (0, 1):
+            raise ValueError(f"axis is {axis!r}; give 0 or 1, a coordinate of plane_.")
         if self.plane_loadings_ is None or not self._features_named:
             return []
         strongest = np.argsort(-np.abs(self.plane_loadings_[axis]), kind="stable")[:n]
