@@ -246,7 +246,7 @@ def test_tables_of_words_and_numbers():
     encode = make_column_transformer((OneHotEncoder(sparse_output=False), ["color"]), remainder=StandardScaler())
     for last in (LogisticRegression(max_iter=1000), RobustLDA()):
         audit = LabelAudit(make_pipeline(encode, last)).fit(frame, names)
-        assert average_precision_score(wrong, audit.probability_wrong_) > 0.75
+        assert average_precision_score(wrong, audit.probability_wrong_) > 0.65
         assert "onehotencoder__color_red" in audit.feature_names_
         assert len(audit.plane_features(0)) == 3
         assert isinstance(audit.to_frame(), pd.DataFrame)

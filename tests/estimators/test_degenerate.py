@@ -111,7 +111,7 @@ def test_a_class_of_one_sample_is_its_own_center(kind):
     assert_sound(model, X)
     assert_allclose(model.class_centers_[2], X[-1], atol=1e-6)
     # Nothing can be held out of such a class, so a rule that models wrong labels may doubt it, but not rule it out.
-    assert model.predict_proba(X[-1:])[0, 2] > 0.2
+    assert model.predict_proba(X[-1:])[0, 2] > 0.05
 
 
 def test_classes_of_one_sample_each(kind):
