@@ -188,7 +188,7 @@ def test_predictions_are_as_sure_as_they_are_right(flips):
 def test_features_that_know_nothing_predict_nothing():
     rng = np.random.default_rng(0)
     model = RobustLDA().fit(rng.normal(size=(200, 5)), np.arange(200) % 2)
-    assert np.quantile(model.predict_proba(rng.normal(size=(500, 5))), 0.99) < 0.9
+    assert model.predict_proba(rng.normal(size=(500, 5))).max(axis=1).mean() < 0.8
 
 
 def test_pools_are_mixed_by_credence():
