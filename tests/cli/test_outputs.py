@@ -8,11 +8,14 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from functools import partial
 
+import click
 import pytest
 from command import inside
 from sklearn.datasets import load_iris
 
+import robustlda.cli
 from robustlda.output import new_files, only_run, replacing, replacing_together, results_folder, undisturbed
 
 KILLS = int(os.environ.get("ROBUSTLDA_TEST_KILLS", "1"))
@@ -278,6 +281,19 @@ def test_pictures_and_reports_of_others_are_not_replaced(tmp_path, monkeypatch):
         assert (tmp_path / name).read_text() == "# My project\n"
         (tmp_path / name).unlink()
         (tmp_path / "toy.csv").unlink()
+
+
+def test_an_import_that_ctrl_c_has_ended_is_an_interruption(monkeypatch, capsys):
+    def interrupted(*_, cause):
+        raise ImportError("initialization failed") from cause
+
+    for cause, code, said in ((KeyboardInterrupt(2), 130, "Interrupted"), (None, 2, "should not have happened")):
+        monkeypatch.setattr(click.Group, "invoke", partial(interrupted, cause=cause))
+        monkeypatch.setattr(sys, "argv", ["robustlda", "datasets"])
+        with pytest.raises(SystemExit) as ended:
+            robustlda.cli.main()
+        assert ended.value.code == code
+        assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["audit", "fit", "predict", "compare"])

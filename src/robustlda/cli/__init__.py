@@ -25,7 +25,10 @@ class _Verbs(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt as interruption:
+        except (KeyboardInterrupt, ImportError) as error:
+            interruption = _interruption(error)
+            if interruption is None:
+                raise
             notes = getattr(interruption, "__notes__", [])
             _say(" ".join(["Interrupted; no incomplete file was left behind.", *notes]))
             raise click.exceptions.Exit(_code(interruption)) from None
@@ -90,6 +93,13 @@ def _run() -> None:
             "ROBUSTLDA_TRACEBACK=1 to see where, and please report it)"
         )
         sys.exit(2)
+
+
+def _interruption(error: BaseException | None) -> KeyboardInterrupt | None:
+    """The interruption that an error goes back to: compiled modules that are being imported make one of the other."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def _code(interruption: BaseException) -> int:
