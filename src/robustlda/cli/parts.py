@@ -19,6 +19,7 @@ from robustlda.cli.options import Columns, Workers
 if TYPE_CHECKING:
     from robustlda.audit.label_audit import LabelAudit
     from robustlda.cli.screen import Screen
+    from robustlda.data.parquet import ParquetTable
     from robustlda.data.parted_input import PartedInput
     from robustlda.estimators.robust import RobustLDA
     from robustlda.linalg import Array
@@ -208,9 +209,8 @@ def _read(
     class.
     """
     from robustlda.data import ParquetTable, parted_input
-    from robustlda.data.columns import Column
     from robustlda.data.journal import Journal
-    from robustlda.data.parquet import Fragment, common_types, parquet_files, schema_of
+    from robustlda.data.parquet import common_types, parquet_files, schema_of
     from robustlda.tables.parts import fitted_to_some
     from robustlda.tables.preparation import TablePreparation
     from robustlda.tables.understanding import rare_labels
@@ -230,21 +230,16 @@ def _read(
     data = classes.named(data)
     checked = _verified(verified, data) if verified else {}
     moved = _moved(data, checked)
-    rare, more = rare_labels(classes.names, classes.counts, left := classes.counts - classes.count(moved.values()))
+    left = classes.counts - classes.count(moved.values())
+    rare, more = rare_labels(classes.names, classes.counts, left)
     if rare.any():
         places = _places(data, set(classes.names[rare].tolist()))
         rows = rows.without([row for row in places if row not in moved])
         data = classes.named(replace(parted_input.read(rows, journal=journal), names=None))
     if checked:
-        numbers = Column.kept(data.store.rows.parts, rows.fragments).apply(Fragment.numbers)
         # A class of which nobody is left is none; its rows go by what was found.
         gone = set(classes.names[rare | (left == 0)].tolist())
-        right = {row: checked[row] for row, name in moved.items() if name in gone}
-        data = replace(
-            data,
-            labels=numbers.apply(partial(_relabeled, right), data.labels),
-            verified=numbers.apply(partial(_looked_up, checked)),
-        )
+        data = _told(data, rows, checked, {row: checked[row] for row, name in moved.items() if name in gone})
     findings = [*preparation.findings_, *classes.findings, *more]
     return data, preparation, [finding.message for finding in findings]
 
@@ -259,6 +254,19 @@ def _moved(data: "PartedInput", checked: dict[int, Any]) -> dict[int, Any]:
         return {}
     given = zip(checked.items(), data.labels[np.array(list(checked), int)].tolist(), strict=True)
     return {row: name for (row, right), name in given if spelling_key(name_of(right)) != spelling_key(name_of(name))}
+
+
+def _told(data: "PartedInput", rows: "ParquetTable", checked: dict[int, Any], right: dict[int, Any]) -> "PartedInput":
+    """The rows with what was found about them, and with other labels where these are `right`, by numbers of rows."""
+    from robustlda.data.columns import Column
+    from robustlda.data.parquet import Fragment
+
+    numbers = Column.kept(data.store.rows.parts, rows.fragments).apply(Fragment.numbers)
+    return replace(
+        data,
+        labels=numbers.apply(partial(_relabeled, right), data.labels),
+        verified=numbers.apply(partial(_looked_up, checked)),
+    )
 
 
 def _relabeled(right: dict[int, Any], numbers: "Array", labels: "Array") -> "Array":
